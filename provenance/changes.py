@@ -114,7 +114,7 @@ def _check_fields(what: str, declared: Mapping[str, schema.Field], fields: Itera
             raise InvalidChange(f"{what}: field {name!r} wants {field_.type}, not {value!r}")
         if field_.type is schema.Type.INTEGER and value not in _INTEGERS:
             raise InvalidChange(f"{what}: field {name!r} does not fit 64 bits: {value!r}")
-        if isinstance(value, list) and not all(isinstance(item, str) for item in value):
+        if isinstance(value, list) and any(type(item) is not str for item in value):
             raise InvalidChange(f"{what}: field {name!r} wants strings, not {value!r}")
         if field_.values and value not in field_.values:
             raise InvalidChange(f"{what}: field {name!r} is {value!r}, permitted: {', '.join(field_.values)}")

@@ -63,7 +63,7 @@ class TurnRecord(msgspec.Struct, frozen=True, tag=True, kw_only=True, gc=False):
     time: int | None = None  # wall-clock nanoseconds
 
 
-class SessionDescribed(TurnRecord, frozen=True, tag="session"):
+class SessionDescribed(TurnRecord, frozen=True, kw_only=True, tag="session"):
     """Facts about a session; may come more than once (a resume, a stream beside a transcript). None = not said."""
 
     agent: str  # "codex", "claude-code"
@@ -78,13 +78,13 @@ class SessionDescribed(TurnRecord, frozen=True, tag="session"):
     tools: tuple[str, ...] = ()
 
 
-class TurnStarted(TurnRecord, frozen=True, tag="turn_started"):
+class TurnStarted(TurnRecord, frozen=True, kw_only=True, tag="turn_started"):
     """The agent began to work on one request."""
 
     turn: str | None = None
 
 
-class TurnEnded(TurnRecord, frozen=True, tag="turn_ended"):
+class TurnEnded(TurnRecord, frozen=True, kw_only=True, tag="turn_ended"):
     """The turn's real end as its host recorded it. A turn without this record has no reported end."""
 
     turn: str | None = None
@@ -94,7 +94,7 @@ class TurnEnded(TurnRecord, frozen=True, tag="turn_ended"):
     usage: dict[str, int] | None = None
 
 
-class PolicyStated(TurnRecord, frozen=True, tag="policy"):
+class PolicyStated(TurnRecord, frozen=True, kw_only=True, tag="policy"):
     """The policy in force from here on: approval, sandbox and permission settings as the host recorded them."""
 
     turn: str | None = None
@@ -106,13 +106,13 @@ class PolicyStated(TurnRecord, frozen=True, tag="policy"):
     details: str | None = None  # canonical JSON of the remaining settings that the host gave
 
 
-class EnvironmentStated(TurnRecord, frozen=True, tag="environment"):
+class EnvironmentStated(TurnRecord, frozen=True, kw_only=True, tag="environment"):
     """The environment the host described: shell, date, instructions files ... as canonical JSON."""
 
     details: str = "{}"
 
 
-class MessageSaid(TurnRecord, frozen=True, tag="message"):
+class MessageSaid(TurnRecord, frozen=True, kw_only=True, tag="message"):
     """A message in the conversation."""
 
     turn: str | None = None
@@ -124,7 +124,7 @@ class MessageSaid(TurnRecord, frozen=True, tag="message"):
     response: str | None = None  # assistant: the model response it is part of
 
 
-class ModelResponded(TurnRecord, frozen=True, tag="model_response"):
+class ModelResponded(TurnRecord, frozen=True, kw_only=True, tag="model_response"):
     """One model response. Several rows of one response share `response`; the last row's usage wins."""
 
     turn: str | None = None
@@ -136,7 +136,7 @@ class ModelResponded(TurnRecord, frozen=True, tag="model_response"):
     error: str | None = None
 
 
-class PlanDeclared(TurnRecord, frozen=True, tag="plan"):
+class PlanDeclared(TurnRecord, frozen=True, kw_only=True, tag="plan"):
     """What the agent declared it would do next (update_plan, TodoWrite, ExitPlanMode, a stated plan item)."""
 
     turn: str | None = None
@@ -146,7 +146,7 @@ class PlanDeclared(TurnRecord, frozen=True, tag="plan"):
     steps: tuple[str, ...] = ()  # redacted
 
 
-class ToolCalled(TurnRecord, frozen=True, tag="tool_call"):
+class ToolCalled(TurnRecord, frozen=True, kw_only=True, tag="tool_call"):
     """The model asked for a tool. `call` is the source's id, or None (exec streams restart ids; they are positions)."""
 
     turn: str | None = None
@@ -163,7 +163,7 @@ class ToolCalled(TurnRecord, frozen=True, tag="tool_call"):
     positional: bool = False  # the id is a position in a stream: match by content with a richer source
 
 
-class ToolReturned(TurnRecord, frozen=True, tag="tool_result"):
+class ToolReturned(TurnRecord, frozen=True, kw_only=True, tag="tool_result"):
     """What came back. `status` is the call's own, `exit_code` the command's where the source tells."""
 
     turn: str | None = None
@@ -180,7 +180,7 @@ class ToolReturned(TurnRecord, frozen=True, tag="tool_result"):
     positional: bool = False
 
 
-class ApprovalDecided(TurnRecord, frozen=True, tag="approval"):
+class ApprovalDecided(TurnRecord, frozen=True, kw_only=True, tag="approval"):
     """Somebody with authority allowed or refused a call."""
 
     turn: str | None = None
@@ -190,14 +190,14 @@ class ApprovalDecided(TurnRecord, frozen=True, tag="approval"):
     reason: str | None = None
 
 
-class ContextCompacted(TurnRecord, frozen=True, tag="compaction"):
+class ContextCompacted(TurnRecord, frozen=True, kw_only=True, tag="compaction"):
     """The context was summarised: what came before is known to the model only through `summary`."""
 
     turn: str | None = None
     summary: Content | None = None
 
 
-class SessionEnded(TurnRecord, frozen=True, tag="session_ended"):
+class SessionEnded(TurnRecord, frozen=True, kw_only=True, tag="session_ended"):
     """The run's end as its host reported it, with its own claim of success."""
 
     status: str = "completed"
