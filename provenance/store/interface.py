@@ -78,8 +78,18 @@ class Store(Protocol):
         """
         ...
 
-    def expand(self, identities: Iterable[str], kinds: Sequence[str], *, backward: bool = True) -> list[EdgeRow]:
-        """All edges of the kinds that leave (backward: towards causes) or enter (forward) the nodes. Unknown ids have none."""
+    def expand(
+        self,
+        identities: Iterable[str],
+        kinds: Sequence[str],
+        *,
+        backward: bool = True,
+        fields: Sequence[str] | None = None,
+    ) -> list[EdgeRow]:
+        """All edges of the kinds that leave (backward: towards causes) or enter (forward) the nodes. Unknown ids have none.
+
+        `fields` names the edge fields to fetch; None is all that are set. A wide walk that needs few is twice as fast.
+        """
         ...
 
     def nodes(self, identities: Iterable[str]) -> dict[str, Fields]:

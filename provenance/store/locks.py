@@ -1,0 +1,99 @@
+"""Who may write, and when nobody may read: advisory locks (flock) on small files beside the graph.
+
+One process holds the writer lock for as long as it has the store open. The engine moves pages in place when it folds its
+log into the graph file, which a reader in another process would not survive; so commits run behind a gate that readers
+hold open for the length of one read. The kernel releases all of it when a process dies.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from collections.abc import Generator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from provenance.errors import StoreError, StoreLocked
+
+
+class WriterLock:
+    """The right to be a store's one writer."""
+
+    def __init__(self, path: Path) -> None:
+        """Take it. Raises StoreLocked naming the holder, StoreError where the folder cannot be written."""
+        try:
+            self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        except OSError as error:
+            raise StoreError(f"cannot write to the store in {path.parent}: {error.strerror}") from error
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            holder = os.pread(self._file, 32, 0).decode("ascii", "replace").strip() or "unknown"
+            os.close(self._file)
+            raise StoreLocked(
+                f"process {holder} is writing to the store in {path.parent}, and a store has one writer at a time: "
+                "wait until it has finished or stop it, or open the store for reading"
+            ) from None
+        try:
+            os.ftruncate(self._file, 0)
+            os.pwrite(self._file, f"{os.getpid()}\n".encode(), 0)
+        except OSError:  # a full disk: the message to a second writer will not know the holder
+            pass
+
+    def release(self) -> None:
+        with suppress(OSError):
+            os.ftruncate(self._file, 0)
+        os.close(self._file)
+
+
+class CommitGate:
+    """Keeps reads and commits of different processes apart.
+
+    Two files: whoever waits to commit holds the queue, so that a stream of overlapping reads cannot keep it out for
+    ever. `epoch` counts the times the graph file changed in place; a reader that sees another one opens it anew.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._gate = folder / "commit.lock"
+        self._queue = folder / "queue.lock"
+
+    def create(self) -> None:
+        for path in (self._gate, self._queue):
+            os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644))
+
+    @contextmanager
+    def reading(self) -> Generator[int]:
+        """Hold commits off. Gives the epoch."""
+        with _locked(self._queue, fcntl.LOCK_SH) as queue, _locked(self._gate, fcntl.LOCK_SH) as gate:
+            fcntl.flock(queue, fcntl.LOCK_UN)
+            yield _epoch(gate)
+
+    @contextmanager
+    def committing(self) -> Generator[None]:
+        """Wait for reads to end and hold new ones off. Never inside `reading`."""
+        with _locked(self._queue, fcntl.LOCK_EX), _locked(self._gate, fcntl.LOCK_EX):
+            yield
+
+    def advance(self) -> None:
+        """Tell readers that the graph file changed in place. Only while committing."""
+        with suppress(OSError):  # a full disk: readers also look at the file itself
+            gate = os.open(self._gate, os.O_RDWR | os.O_CLOEXEC)
+            try:
+                os.pwrite(gate, f"{_epoch(gate) + 1:020d}\n".encode(), 0)
+            finally:
+                os.close(gate)
+
+
+@contextmanager
+def _locked(path: Path, how: int) -> Generator[int]:
+    # An open of its own each time: locks belong to the open file, so threads of one process count separately.
+    file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        fcntl.flock(file, how)
+        yield file
+    finally:
+        os.close(file)
+
+
+def _epoch(gate: int) -> int:
+    return int(os.pread(gate, 32, 0).split(b"\n")[0] or 0)
