@@ -24,7 +24,7 @@ _SOURCES = ("turn:", "session:")
 """Kinds that nothing but a later one of the kind depends on: what they point to cannot close a cycle."""
 
 
-@lru_cache(maxsize=8192)
+@lru_cache(maxsize=16384)
 def redacted(text: str) -> str:
     """The text without secrets."""
     return redact(text)[0]
@@ -95,7 +95,10 @@ class Builder:
             return False
         if time is None and entry is not None:
             time = entry.record.time
-        time, size = fits(time), fits(size)
+        if time is not None and not _LOWEST <= time <= _HIGHEST:
+            time = None
+        if size is not None and not _LOWEST <= size <= _HIGHEST:
+            size = None
         key: EdgeKey = (kind, tail, head)
         held = self.graph.edges.get(key)
         if held is not None:

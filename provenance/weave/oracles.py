@@ -164,6 +164,22 @@ _PASS: dict[str, re.Pattern[str]] = {
     "type_check": _all(r"^Success: no issues found.*", r"^0 errors\b.*"),
 }  # fmt: skip
 
+_CANNOT_HINTS = ("no module", "can't open", "not found", "no such file", "not recognized", "issing script", "no rule", "no targets",
+                 "no test specified", "not find", "go.mod", "failed to spawn", "cannot find")  # fmt: skip
+_FAIL_HINTS = ("fail", "error", "not ok", "***", "fault", "core dumped", "elifecycle", "examples", "undefined", "stopped", "code style",
+               "problem", "would be", "offense", ".go:", ": ")  # fmt: skip
+_PASS_HINTS = ("ok", "pass", "succe", "finished", "built", "100%", "congrat", "fail", "no work", "up to date", "nothing to", "0 errors",
+               "no issues", "no offenses", "no problems", "unchanged", "already formatted", "prettier")  # fmt: skip
+
+
+def _hinted(text: str, hints: tuple[str, ...]) -> str:
+    """The lines that may match: looking for words first is far cheaper than searching all of them for patterns."""
+    lowered = text.lower()
+    if not any(hint in lowered for hint in hints):
+        return ""
+    return "\n".join(line for line in text.split("\n") if any(hint in line.lower() for hint in hints))
+
+
 _JUDGE = {"test": "test_runner", "build": "build_tool", "lint": "build_tool", "type_check": "build_tool"}
 _TELLS_FAILURE = frozenset(("make", "gmake"))
 """Tools that always end with a message of their own on standard error when they fail: its absence tells."""
@@ -178,34 +194,35 @@ def judge(check: Check, status: int | None, output: str) -> Verdict:
         own = int(found[-1].group(1)) if found else None
     if not command.seen:
         own = None
-    cannot = _CANNOT_RUN.search(output)
-    if own is not None:
-        if own == 0 and command.zero:
-            return Verdict("pass", "exit_status", "exit status 0")
-        if own != 0 and command.nonzero:
-            if own in (126, 127) or (cannot and not _FAIL[check.kind].search(_without(output, cannot))):
-                return Verdict(
-                    "unknown",
-                    "exit_status",
-                    cannot.group().strip() if cannot else f"exit status {own}: not run",
-                    rule="could not run",
-                )
-            if own == 5 and check.tool in ("pytest", "py.test"):
-                return Verdict("unknown", "exit_status", "exit status 5: no tests ran", rule="could not run")
-            if own in (130, 137, 143) or own < 0:
-                return Verdict("interrupted" if own in (130, -2) else "killed", "exit_status", f"exit status {own}")
-            return Verdict("fail", "exit_status", f"exit status {own}")
+    if own == 0 and command.zero:
+        return Verdict("pass", "exit_status", "exit status 0")
+    cannot = _CANNOT_RUN.search(_hinted(output, _CANNOT_HINTS))
+    if own is not None and own != 0 and command.nonzero:
+        if own in (126, 127) or (
+            cannot and not _FAIL[check.kind].search(_hinted(_without(output, cannot), _FAIL_HINTS))
+        ):
+            return Verdict(
+                "unknown",
+                "exit_status",
+                cannot.group().strip() if cannot else f"exit status {own}: not run",
+                rule="could not run",
+            )
+        if own == 5 and check.tool in ("pytest", "py.test"):
+            return Verdict("unknown", "exit_status", "exit status 5: no tests ran", rule="could not run")
+        if own in (130, 137, 143) or own < 0:
+            return Verdict("interrupted" if own in (130, -2) else "killed", "exit_status", f"exit status {own}")
+        return Verdict("fail", "exit_status", f"exit status {own}")
     return _by_output(check, own, output, cannot)
 
 
 def _without(output: str, match: re.Match[str]) -> str:
-    return output[: match.start()] + output[match.end() :]
+    return output.replace(match.group(), "", 1)
 
 
 def _by_output(check: Check, status: int | None, output: str, cannot: re.Match[str] | None) -> Verdict:
     oracle = _JUDGE[check.kind]
     rest = _without(output, cannot) if cannot else output
-    failed = _FAIL[check.kind].search(rest)
+    failed = _FAIL[check.kind].search(_hinted(rest, _FAIL_HINTS))
     if failed:
         return Verdict("fail", oracle, failed.group().strip(), 0.95, "runner's output")
     if cannot:
@@ -213,7 +230,7 @@ def _by_output(check: Check, status: int | None, output: str, cannot: re.Match[s
     nothing = _NOTHING_RUN.search(output) if check.kind == "test" else None
     if nothing:
         return Verdict("unknown", oracle, nothing.group().strip(), 0.9, "no tests ran")
-    passed = _PASS[check.kind].search(output)
+    passed = _PASS[check.kind].search(_hinted(output, _PASS_HINTS))
     if passed:
         return Verdict("pass", oracle, passed.group().strip(), 0.95, "runner's output")
     command = check.command

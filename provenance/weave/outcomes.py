@@ -9,14 +9,15 @@ failing step  in a mismatch the refused or failed edit before the failing check,
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from provenance.identity import node_id
-from provenance.records import ToolCalled, ToolReturned, TurnEnded
+from provenance.records import ToolReturned, TurnEnded
 from provenance.weave import checks, claims, oracles
 from provenance.weave.builder import Builder, fits, redacted, shortened
-from provenance.weave.calls import answers_of, exit_code, last_answer, output_of, request_of, status_of
+from provenance.weave.calls import exit_code, last_answer, output_of, request_of, status_of
+from provenance.weave.failures import Checked, Findings, changes_inputs, failing_step
 from provenance.weave.oracles import Verdict
 from provenance.weave.shell import unwrapped
 from provenance.weave.strands import Call, Entry, Turn
@@ -32,7 +33,6 @@ _VERDICT_OF_END = {
     "interrupted": "interrupted",
     "refused": "refused",
 }
-_EDITS = frozenset(("edit", "write"))
 _OPPOSED = frozenset((("fail", "pass"), ("pass", "fail"), ("changed", "unchanged")))
 _STATEMENT = 300
 
@@ -64,27 +64,6 @@ class RuntimeEnd:
         return "failed" if self.status else None
 
 
-@dataclass(slots=True)
-class _Checked:
-    """A verdict about a call."""
-
-    subject: str
-    verdict: Verdict
-    node: str
-    call: Call
-
-
-@dataclass(slots=True)
-class _TurnFindings:
-    turn: Turn
-    calls: list[Call]
-    checked: list[_Checked] = field(default_factory=list[_Checked])
-    final: dict[str, _Checked] = field(default_factory=dict[str, _Checked])
-    claimed: dict[str, tuple[claims.Claim, str]] = field(default_factory=dict[str, tuple[claims.Claim, str]])
-    mismatch: list[_Checked] = field(default_factory=list[_Checked])
-    status: str = "unknown"
-
-
 def judge_session(builder: Builder, told: Told, runtime_end: RuntimeEnd | None) -> None:
     """Write the statuses of turns and session, and all outcomes."""
     _Judging(builder, told, runtime_end).run()
@@ -101,7 +80,7 @@ class _Judging:
             entry = call.called or (call.results[0] if call.results else call.decisions[0])
             if entry.turn is not None:
                 calls.setdefault(entry.turn, []).append(call)
-        self.found = [_TurnFindings(turn, calls.get(turn, [])) for turn in self.turns]
+        self.found = [Findings(turn, calls.get(turn, [])) for turn in self.turns]
 
     def run(self) -> None:
         step: str | None = None
@@ -112,13 +91,13 @@ class _Judging:
             self._settle(found, last)
             self._claims(found, last)
             self._contradictions(found)
-            step = self._failing_step(found)
+            step = failing_step(found)
             self.builder.put("Turn", found.turn.node, None, failing_step=step)
         self._end_session(step)
 
     # Ends
 
-    def _end_turn(self, found: _TurnFindings, last: bool) -> None:
+    def _end_turn(self, found: Findings, last: bool) -> None:
         builder, turn = self.builder, found.turn
         begin = turn.started
         start = begin.record.time if begin is not None else None
@@ -153,18 +132,18 @@ class _Judging:
         entry = begin or next((call.called for call in found.calls if call.called is not None), None)
         builder.gap("never_captured", f"turn/{turn.ordinal}/end", "the end of the turn", turn.node, entry)
 
-    def _first_time(self, found: _TurnFindings) -> int | None:
+    def _first_time(self, found: Findings) -> int | None:
         times = [call.called.record.time for call in found.calls if call.called is not None]
         return min((time for time in times if time is not None), default=None)
 
-    def _unanswered(self, found: _TurnFindings, status: str | None, end: int | None) -> list[Call]:
+    def _unanswered(self, found: Findings, status: str | None, end: int | None) -> list[Call]:
         """Calls of the turn that nothing came back of; they get the status of what ended them."""
         calls = [call for call in found.calls if last_answer(call) is None]
         for call in calls if status is not None else ():
             self.builder.put("ToolCall", call.node, None, status=status, end=fits(end))
         return calls
 
-    def _seen_by_kernel(self, found: _TurnFindings, runtime: RuntimeEnd) -> None:
+    def _seen_by_kernel(self, found: Findings, runtime: RuntimeEnd) -> None:
         words = runtime.signal or f"exit status {runtime.status}"
         verdict = Verdict(
             _VERDICT_OF_END[found.status], "kernel", f"{words} ended the agent's process", rule="process end"
@@ -197,7 +176,7 @@ class _Judging:
 
     # Verdicts about calls
 
-    def _judge_calls(self, found: _TurnFindings) -> None:
+    def _judge_calls(self, found: Findings) -> None:
         for call in found.calls:
             status = status_of(call)
             entry = last_answer(call)
@@ -210,7 +189,7 @@ class _Judging:
             if len(found.checked) == before:
                 self._judge_plain(found, call, status, entry)
 
-    def _judge_command(self, found: _TurnFindings, call: Call, command: str, status: str) -> None:
+    def _judge_command(self, found: Findings, call: Call, command: str, status: str) -> None:
         text, output, code = unwrapped(command), output_of(call), exit_code(call)
         if code is None:
             code = {"completed": 0, "failed": 1}.get(status)
@@ -225,7 +204,7 @@ class _Judging:
         if tree is not None:
             self._checked(found, call, "run", tree)
 
-    def _judge_plain(self, found: _TurnFindings, call: Call, status: str, entry: Entry) -> None:
+    def _judge_plain(self, found: Findings, call: Call, status: str, entry: Entry) -> None:
         answer = entry.record
         assert isinstance(answer, ToolReturned)
         code = exit_code(call)
@@ -242,7 +221,7 @@ class _Judging:
             return
         self._checked(found, call, "command", verdict)
 
-    def _checked(self, found: _TurnFindings, call: Call, subject: str, verdict: Verdict) -> None:
+    def _checked(self, found: Findings, call: Call, subject: str, verdict: Verdict) -> None:
         entry = last_answer(call)
         node = self._outcome(f"{call.place}/{subject}", "checked", subject, verdict, entry)
         self._of(node, call.node, entry, verdict)
@@ -250,7 +229,7 @@ class _Judging:
         output = self.builder.id("Artifact", "output", call.place)
         if output in self.builder.graph.nodes and verdict.rule not in ("exit status", "refused by the host"):
             self.builder.link("BASED_ON", node, output, entry, verdict.rule)
-        found.checked.append(_Checked(subject, verdict, node, call))
+        found.checked.append(Checked(subject, verdict, node, call))
 
     def _outcome(
         self, place: str, kind: str, subject: str, verdict: Verdict, entry: Entry | None, time: int | None = None
@@ -309,9 +288,9 @@ class _Judging:
 
     # Verdicts about turns
 
-    def _settle(self, found: _TurnFindings, last: bool) -> None:
+    def _settle(self, found: Findings, last: bool) -> None:
         """The last verdict of each subject is the turn's, unless a change came after it."""
-        changed = max((call.ordinal for call in found.calls if _changes(call)), default=0)
+        changed = max((call.ordinal for call in found.calls if changes_inputs(call)), default=0)
         for subject in (*checks.KINDS, "commit", "run"):
             of_subject = [item for item in found.checked if item.subject == subject]
             known = [item for item in of_subject if item.verdict.verdict != "unknown"]
@@ -331,12 +310,12 @@ class _Judging:
                 )
                 node = self._outcome(f"turn/{found.turn.ordinal}/{subject}", "checked", subject, verdict, entry)
                 self.builder.link("BASED_ON", node, item.call.node, entry, verdict.rule)
-            found.final[subject] = _Checked(subject, verdict, node, item.call)
+            found.final[subject] = Checked(subject, verdict, node, item.call)
             self._of(node, found.turn.node, entry, verdict)
             if last:
                 self._of(node, self.builder.node, entry, verdict)
 
-    def _claims(self, found: _TurnFindings, last: bool) -> None:
+    def _claims(self, found: Findings, last: bool) -> None:
         turn, builder = found.turn, self.builder
         ended = turn.ended.record if turn.ended is not None else None
         content = ended.final_message if isinstance(ended, TurnEnded) else None
@@ -362,7 +341,7 @@ class _Judging:
             builder.link("BASED_ON", node, artifact or turn.node, entry, "final message")
             found.claimed[claim.subject] = (claim, node)
 
-    def _contradictions(self, found: _TurnFindings) -> None:
+    def _contradictions(self, found: Findings) -> None:
         for subject, item in found.final.items():
             claim, confidence = found.claimed.get(subject), 0.95
             if claim is None and subject in ("test", "build", "type_check") and item.verdict.verdict == "fail":
@@ -380,64 +359,3 @@ class _Judging:
             )
             if item.verdict.verdict == "fail":
                 found.mismatch.append(item)
-
-    def _failing_step(self, found: _TurnFindings) -> str | None:
-        for item in found.mismatch:
-            edits = [
-                call
-                for call in found.calls
-                if call.ordinal < item.call.ordinal
-                and _action(call) in _EDITS
-                and status_of(call) in ("refused", "failed")
-                and not _repaired(call, [c for c in found.calls if c.ordinal < item.call.ordinal])
-            ]
-            if edits:
-                return edits[-1].node
-        for subject in checks.KINDS:
-            item = found.final.get(subject)
-            if item is not None and item.verdict.verdict == "fail":
-                return item.call.node
-        if found.status in ("completed", "unknown"):
-            return None
-        if found.status in ("killed", "interrupted"):
-            return next((call.node for call in found.calls if last_answer(call) is None), None)
-        failed = (call for call in found.calls if status_of(call) in ("failed", "refused", "timed_out"))
-        return next((call.node for call in failed if not _repaired(call, found.calls)), None)
-
-
-def _action(call: Call) -> str | None:
-    request = request_of(call)
-    return request.action if request is not None else None
-
-
-def _changes(call: Call) -> bool:
-    """Whether the call changed something that a test or build may read."""
-    if status_of(call) not in ("completed", "failed"):
-        return False
-    changed = [path for answer in answers_of(call) for path, _ in answer.changes]
-    request = request_of(call)
-    if request is not None and request.action in _EDITS and status_of(call) == "completed":
-        changed += request.paths or ("",)
-    if any(not checks.is_document(path) for path in changed):
-        return True
-    return request is not None and request.command is not None and checks.changes_sources(unwrapped(request.command))
-
-
-def _same_aim(first: ToolCalled, second: ToolCalled) -> bool:
-    if first.command is not None or second.command is not None:
-        return first.command == second.command and first.cwd == second.cwd
-    return bool(set(first.paths) & set(second.paths)) and {first.action, second.action} <= _EDITS | {first.action}
-
-
-def _repaired(call: Call, calls: list[Call]) -> bool:
-    """Whether a later call with the same aim succeeded."""
-    request = request_of(call)
-    if request is None:
-        return False
-    return any(
-        later.ordinal > call.ordinal
-        and status_of(later) == "completed"
-        and (other := request_of(later)) is not None
-        and _same_aim(request, other)
-        for later in calls
-    )

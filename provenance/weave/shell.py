@@ -14,9 +14,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
-_BARE = re.compile(r"[^\s\\'\"$`|&;()<>#]+")
-_OPERATOR = re.compile(r"\|\||&&|\|&|;;|&>>|&>|<<-|<<<|<<|>>|>&|<&|<>|>\||[|&;()<>\n]")
-_REDIRECTIONS = frozenset(("&>>", "&>", "<<-", "<<<", "<<", ">>", ">&", "<&", "<>", ">|", "<", ">"))
+from provenance.weave.tokens import REDIRECTIONS, Token, tokens
+
 _OPENERS = {"if": "fi", "while": "done", "until": "done", "for": "done", "select": "done", "case": "esac"}
 _FILLERS = frozenset(("then", "do", "else", "elif", "fi", "done", "esac", "time", "coproc"))
 _TRIVIAL = frozenset(
@@ -51,16 +50,11 @@ class Command:
 
 
 @dataclass(slots=True)
-class _Token:
-    text: str
-    operator: bool
-    quoted: bool = False
-
-
-@dataclass(slots=True)
 class _Simple:
-    words: list[_Token] = field(default_factory=list["_Token"])
+    words: list[Token] = field(default_factory=list[Token])
     redirections: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
+    command: tuple[str, ...] = ()
+    """The words without prefix assignments; set when the part is read."""
 
 
 @dataclass(slots=True)
@@ -85,132 +79,13 @@ class _Chain:
     background: bool = False
 
 
-def _closing(text: str, start: int) -> int:
-    """Index after the parenthesis that closes `$(` whose body begins at `start`."""
-    depth, index, length = 1, start, len(text)
-    while index < length:
-        char = text[index]
-        if char == "\\":
-            index += 1
-        elif char == "'":
-            end = text.find("'", index + 1)
-            index = length if end < 0 else end
-        elif char == "(":
-            depth += 1
-        elif char == ")":
-            depth -= 1
-            if not depth:
-                return index + 1
-        index += 1
-    return length
-
-
-def _double_quoted(text: str, start: int) -> tuple[str, int]:
-    """The text of a double-quoted string whose body begins at `start`, and the index after it."""
-    out: list[str] = []
-    index, length = start, len(text)
-    while index < length:
-        char = text[index]
-        if char == '"':
-            return "".join(out), index + 1
-        if char == "\\" and index + 1 < length:
-            following = text[index + 1]
-            out.append(following if following in '$`"\\' else "" if following == "\n" else char + following)
-            index += 2
-        elif char == "$" and text.startswith("$(", index):
-            end = _closing(text, index + 2)
-            out.append(text[index:end])
-            index = end
-        else:
-            out.append(char)
-            index += 1
-    return "".join(out), length
-
-
-def _tokens(text: str) -> list[_Token]:
-    tokens: list[_Token] = []
-    parts: list[str] = []
-    open_word = quoted = False
-    heredocs: list[str] = []
-    index, length = 0, len(text)
-
-    def close() -> None:
-        nonlocal open_word, quoted
-        if open_word:
-            tokens.append(_Token("".join(parts), False, quoted))
-            parts.clear()
-            open_word = quoted = False
-
-    while index < length:
-        char = text[index]
-        if char in " \t\r":
-            close()
-            index += 1
-        elif char == "#" and not open_word:
-            end = text.find("\n", index)
-            index = length if end < 0 else end
-        elif char == "\\":
-            if text.startswith("\\\n", index):
-                index += 2
-                continue
-            parts.append(text[index + 1 : index + 2])
-            open_word = quoted = True
-            index += 2
-        elif char == "'":
-            end = text.find("'", index + 1)
-            end = length if end < 0 else end
-            parts.append(text[index + 1 : end])
-            open_word = quoted = True
-            index = end + 1
-        elif char == '"':
-            inner, index = _double_quoted(text, index + 1)
-            parts.append(inner)
-            open_word = quoted = True
-        elif char == "`" or (char == "$" and text.startswith("$(", index)):
-            if char == "`":
-                end = text.find("`", index + 1)
-                end = length if end < 0 else end + 1
-            else:
-                end = _closing(text, index + 2)
-            parts.append(text[index:end])
-            open_word = True
-            index = end
-        elif match := _OPERATOR.match(text, index):
-            operator = match.group()
-            if operator in _REDIRECTIONS and open_word and not quoted and "".join(parts).isdigit():
-                tokens.append(_Token("".join(parts), True))  # the descriptor of a redirection
-                parts.clear()
-                open_word = False
-            else:
-                close()
-            tokens.append(_Token(operator, True))
-            index = match.end()
-            if operator in ("<<", "<<-"):
-                word = re.compile(r"\s*['\"\\]?([\w.-]+)").match(text, index)
-                if word:
-                    heredocs.append(word.group(1))
-            elif operator == "\n" and heredocs:
-                for delimiter in heredocs:
-                    end = re.compile(rf"^\t*{re.escape(delimiter)}[ \t]*$", re.MULTILINE).search(text, index)
-                    index = length if end is None else end.end()
-                heredocs.clear()
-        else:
-            match = _BARE.match(text, index)
-            end = match.end() if match else index + 1
-            parts.append(text[index:end])
-            open_word = True
-            index = end
-    close()
-    return tokens
-
-
 class _Reader:
     """Tokens to chains. Nesting deeper than `_DEPTH` is read as plain words."""
 
     _DEPTH = 20
 
-    def __init__(self, tokens: list[_Token]) -> None:
-        self.tokens = tokens
+    def __init__(self, given: list[Token]) -> None:
+        self.tokens = given
         self.index = 0
 
     def chains(self, closer: str | None, depth: int = 0) -> list[_Chain]:
@@ -220,6 +95,7 @@ class _Reader:
         def end_part(merged: bool = False) -> None:
             nonlocal simple
             if simple.words or simple.redirections:
+                simple.command = _without_assignments(simple.words)
                 pipeline.parts.append(simple)
                 pipeline.merged.append(merged)
                 simple = _Simple()
@@ -249,7 +125,7 @@ class _Reader:
             self.index += 1
             if token.operator:
                 text = token.text
-                if text in _REDIRECTIONS or text.isdigit():
+                if text in REDIRECTIONS or text.isdigit():
                     self._redirection(text, simple)
                 elif text in ("|", "|&"):
                     end_part(text == "|&")
@@ -304,16 +180,15 @@ class _Reader:
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*\+?=")
 
 
-def _words(simple: _Simple) -> tuple[str, ...]:
-    words = [token.text for token in simple.words]
+def _without_assignments(words: list[Token]) -> tuple[str, ...]:
     start = 0
-    while start < len(words) and _ASSIGNMENT.match(words[start]):
+    while start < len(words) and _ASSIGNMENT.match(words[start].text):
         start += 1
-    return tuple(words[start:])
+    return tuple(word.text for word in words[start:])
 
 
 def _program(part: _Simple | _Group) -> str:
-    words = _words(part) if isinstance(part, _Simple) else ()
+    words = part.command if isinstance(part, _Simple) else ()
     return words[0].rpartition("/")[2] if words else ""
 
 
@@ -328,7 +203,7 @@ def _always_fails(pipeline: _Pipeline) -> bool:
     part = pipeline.parts[0]
     if isinstance(part, _Group):
         return bool(part.body) and part.plain and _always_fails(part.body[-1].pipelines[-1])
-    words = _words(part)
+    words = part.command
     return words[:1] == ("false",) or (words[:1] in (("exit",), ("return",)) and words[1:] not in ((), ("0",)))
 
 
@@ -337,7 +212,7 @@ def _status_report(chain: _Chain) -> tuple[str, str | None, bool] | None:
     if not chain.pipelines or len(chain.pipelines[0].parts) != 1:
         return None
     part = chain.pipelines[0].parts[0]
-    words = _words(part) if isinstance(part, _Simple) else ()
+    words = part.command if isinstance(part, _Simple) else ()
     if len(words) < 2 or words[0] not in ("exit", "return", "echo", "printf"):
         return None
     text = " ".join(words[1:])
@@ -355,12 +230,23 @@ def _uses(chains: list[_Chain], option: str) -> bool:
     for chain in chains:
         for pipeline in chain.pipelines:
             for part in pipeline.parts:
-                if isinstance(part, _Simple) and (words := _words(part))[:1] == ("set",):
+                if isinstance(part, _Simple) and (words := part.command)[:1] == ("set",):
                     if option == "pipefail" and "pipefail" in words:
                         return True
                     if option == "errexit" and any(re.fullmatch(r"-[a-z]*e[a-z]*", word) for word in words[1:]):
                         return True
     return False
+
+
+@dataclass(frozen=True, slots=True)
+class _Status:
+    """What the status that was seen tells of one pipeline (see `Command`)."""
+
+    zero: bool
+    nonzero: bool
+    seen: bool
+    printed: str | None
+    of_first: bool  # it is the status of the pipeline's first part, not of its last
 
 
 def _flatten(chains: list[_Chain], depth: int) -> Iterator[Command]:
@@ -390,34 +276,37 @@ def _flatten(chains: list[_Chain], depth: int) -> Iterator[Command]:
                     zero = False
                     if offset + 1 < len(after):
                         nonzero = False
-            yield from _parts(pipeline, Command((), (), zero, nonzero, printed, seen), first, pipefail, depth)
+            yield from _parts(pipeline, _Status(zero, nonzero, seen, printed, first), pipefail, depth)
 
 
-def _parts(pipeline: _Pipeline, base: Command, first: bool, pipefail: bool, depth: int) -> Iterator[Command]:
+def _parts(pipeline: _Pipeline, status: _Status, pipefail: bool, depth: int) -> Iterator[Command]:
+    programs = [_program(part) for part in pipeline.parts]
     for place, part in enumerate(pipeline.parts):
-        later = tuple(_program(other) for other in pipeline.parts[place + 1 :])
-        command = replace(base, filters=later)
-        if first:
+        later = tuple(programs[place + 1 :])
+        zero, nonzero, seen, printed = status.zero, status.nonzero, status.seen, status.printed
+        if status.of_first:
             if place != 0:
-                command = replace(command, zero=False, nonzero=False, seen=False)
+                zero = nonzero = seen = False
         elif later and pipefail:
-            command = replace(command, nonzero=base.nonzero and all(program in _FILTERS for program in later))
+            nonzero = nonzero and all(program in _FILTERS for program in later)
         elif later:
-            command = replace(command, zero=False, nonzero=False, seen=False, printed=None)
+            zero = nonzero = seen = False
+            printed = None
         if isinstance(part, _Group):
+            outer = Command((), (), zero, nonzero, printed, seen, later)
             for inner in _flatten(part.body, depth):
-                yield _inside(inner, command, part.plain)
+                yield _inside(inner, outer, part.plain)
             continue
-        words = _words(part)
+        words = part.command
         merged = pipeline.merged[place] or any(
             operator.startswith("&>") or (operator == "2>&" and target == "1") for operator, target in part.redirections
         )
-        command = replace(command, words=words, redirections=tuple(part.redirections), merged=merged)
+        command = Command(words, tuple(part.redirections), zero, nonzero, printed, seen, later, merged)
         script = _script(words) if depth < 5 else None
         if script is None:
             yield command
         else:
-            for inner in _flatten(_Reader(_tokens(script)).chains(None), depth + 1):
+            for inner in _flatten(_Reader(tokens(script)).chains(None), depth + 1):
                 yield _inside(inner, command, True)
 
 
@@ -449,24 +338,24 @@ def _script(words: tuple[str, ...]) -> str | None:
     return None
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=16384)
 def commands(text: str) -> tuple[Command, ...]:
     """The simple commands of a command line, in the order they are written."""
-    return tuple(_flatten(_Reader(_tokens(text)).chains(None), 0))
+    return tuple(_flatten(_Reader(tokens(text)).chains(None), 0))
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=16384)
 def unwrapped(text: str) -> str:
     """The command line that `/bin/bash -lc '...'` wraps; the text itself where nothing is wrapped."""
     for _ in range(3):
         head = text.lstrip().partition(" ")[0]
         if head.rpartition("/")[2] not in _SHELLS:
             break
-        chains = _Reader(_tokens(text)).chains(None)
+        chains = _Reader(tokens(text)).chains(None)
         if len(chains) != 1 or len(chains[0].pipelines) != 1 or len(chains[0].pipelines[0].parts) != 1:
             break
         part = chains[0].pipelines[0].parts[0]
-        script = _script(_words(part)) if isinstance(part, _Simple) and not part.redirections else None
+        script = _script(part.command) if isinstance(part, _Simple) and not part.redirections else None
         if script is None:
             break
         text = script

@@ -79,14 +79,10 @@ class Entry:
     """One record in its place."""
 
     record: AnyTurnRecord
-    source: str
-    rank: int
+    ref: str  # RawRef
+    rank: int  # of its source
     turn: Turn | None = None
     call: Call | None = None
-
-    @property
-    def ref(self) -> str:
-        return raw_ref(self.source, self.record.line)
 
 
 @dataclass(slots=True)
@@ -112,7 +108,7 @@ class _Reading:
         rank, key = self.source.rank, self.source.key
         entries = self.strand.entries
         for record in self.source.records:
-            entry = Entry(record, key, rank)
+            entry = Entry(record, raw_ref(key, record.line), rank)
             match record:
                 case TurnStarted():
                     entry.turn = self._begin(record)
