@@ -3,7 +3,7 @@
 Every non-empty line of a block comes back at least once: as the object it holds, or as `Skipped` with the reason. A line
 that holds more than one record (two writers, a lost newline) gives each that can be read; what is left of it is named.
 
-Reasons: `invalid json`, `torn line` (the source's last line, cut), `nul bytes`, `invalid utf-8`, `spliced line`,
+Reasons: `invalid json`, `torn line` (the line ends inside a value), `nul bytes`, `invalid utf-8`, `spliced line`,
 `not an object`, `comment`.
 """
 
@@ -88,7 +88,7 @@ def _scan(text: str, number: int, cut: bool) -> Iterator[Object | Skipped]:
             yield cast(Object, value) if isinstance(value, dict) else _no_object(value, number)
             position = _skip_space(text, end)
             continue
-        reason = "torn line" if cut else "invalid json"
+        reason = "torn line" if cut or _is_torn(text, position) else "invalid json"
         yield Skipped(
             number,
             reason,
@@ -113,6 +113,19 @@ def _at(text: str, position: int) -> tuple[Any, int]:
         return _lenient.raw_decode(text, position)
     except (ValueError, RecursionError):
         return None, position
+
+
+def _is_torn(text: str, position: int) -> bool:
+    """Whether what begins here is right as far as it goes, and then the line ends."""
+    try:
+        _lenient.raw_decode(text, position)
+    except json.JSONDecodeError as error:
+        return text[position : position + 1] in ("{", "[") and (
+            error.pos >= len(text) or error.msg.startswith("Unterminated string")
+        )
+    except (ValueError, RecursionError):
+        pass
+    return False
 
 
 def _skip_space(text: str, position: int) -> int:

@@ -139,10 +139,10 @@ Span = tuple[int, int, str]
 
 
 def find_secrets(text: str) -> list[Span]:
-    """Where secrets stand: (start, end, rule), in order and without overlap; of two that overlap the earlier rule wins."""
+    """Where secrets stand: (start, end, rule), in order. Those that overlap are one, under the earlier rule's name."""
     lower = text.lower()
-    found: list[Span] = []
-    for rule in RULES:
+    found: list[tuple[int, int, int]] = []
+    for order, rule in enumerate(RULES):
         if not any(hint in lower for hint in rule.hints):
             continue
         group = 1 if rule.pattern.groups else 0
@@ -150,10 +150,19 @@ def find_secrets(text: str) -> list[Span]:
             start, end = match.span(group)
             if group and _REFERENCE.match(text, start, end):
                 continue
-            if all(end <= other[0] or start >= other[1] for other in found):
-                found.append((start, end, rule.name))
+            found.append((start, end, order))
     found.sort()
-    return found
+    secrets: list[Span] = []
+    reach, rank = -1, 0
+    for start, end, order in found:
+        if start < reach:
+            first = secrets[-1][0]
+            reach, rank = max(reach, end), min(rank, order)
+            secrets[-1] = (first, reach, RULES[rank].name)
+        else:
+            reach, rank = end, order
+            secrets.append((start, end, RULES[order].name))
+    return secrets
 
 
 def render(text: str, start: int, end: int, secrets: Sequence[Span]) -> tuple[str, int]:

@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from ingest.content import content, mend, redacted
-from ingest.turns.lines import LineState, Out, parts_text
+from ingest.turns.lines import At, LineState, Out, parts_text
 from ingest.turns.results import background_task, claude_answer
 from ingest.turns.tools import action_of, named_paths
 from ingest.values import (
@@ -28,6 +28,7 @@ from ingest.values import (
     raw,
     string,
 )
+from provenance.identity import key_of
 from provenance.records import (
     ApprovalDecided,
     Content,
@@ -78,6 +79,7 @@ class Session(msgspec.Struct):
 class ClaudeState(LineState):
     sessions: dict[str, Session] = msgspec.field(default_factory=dict[str, Session])
     called: set[str] = msgspec.field(default_factory=set[str])  # ids of tool calls given
+    prompts: dict[str, str] = msgspec.field(default_factory=dict[str, str])  # delegating call: key of its prompt
     returned: set[str] = msgspec.field(default_factory=set[str])  # ids of tool results given
 
 
@@ -88,6 +90,10 @@ class Row(msgspec.Struct):
     line: int
     time: int | None
     cwd: str | None = None
+
+    @property
+    def at(self) -> At:
+        return {"session": self.session, "line": self.line, "time": self.time}
 
 
 def usage_of(message: Object) -> dict[str, int] | None:
@@ -128,17 +134,13 @@ def state_mode(state: ClaudeState, row: Row, mode: str | None, out: Out, details
     if mode is None or mode == known.mode:
         return
     known.mode = mode
-    out.append(
-        PolicyStated(
-            session=row.session, line=row.line, time=row.time, turn=known.turn, permission_mode=mode, details=details
-        )
-    )
+    out.append(PolicyStated(**row.at, turn=known.turn, permission_mode=mode, details=details))
 
 
 def begin_turn(state: ClaudeState, row: Row, turn: str | None, out: Out) -> None:
     known = session_of(state, row.session)
     known.turn, known.open, known.ending = turn, True, None
-    out.append(TurnStarted(session=row.session, line=row.line, time=row.time, turn=turn))
+    out.append(TurnStarted(**row.at, turn=turn))
 
 
 def end_turn(
@@ -202,9 +204,7 @@ def assistant(state: ClaudeState, row: Row, response: str, source: Object, out: 
     stop = string(message, "stop_reason")
     out.append(
         ModelResponded(
-            session=row.session,
-            line=row.line,
-            time=row.time,
+            **row.at,
             turn=known.turn,
             response=response,
             model=string(message, "model"),
@@ -222,9 +222,7 @@ def assistant(state: ClaudeState, row: Row, response: str, source: Object, out: 
             said = content(text)
             out.append(
                 MessageSaid(
-                    session=row.session,
-                    line=row.line,
-                    time=row.time,
+                    **row.at,
                     turn=known.turn,
                     message=string(source, "uuid"),
                     role="assistant",
@@ -260,9 +258,7 @@ def called(state: ClaudeState, row: Row, response: str | None, block: Object, ou
         continues = identifier(arguments, "bash_id", "shell_id", "task_id", "agentId")
     out.append(
         ToolCalled(
-            session=row.session,
-            line=row.line,
-            time=row.time,
+            **row.at,
             turn=known.turn,
             call=call,
             response=response,
@@ -275,13 +271,14 @@ def called(state: ClaudeState, row: Row, response: str | None, block: Object, ou
             continues=continues,
         )
     )
+    prompt = raw(arguments, "prompt") if action == "delegate" else None
+    if prompt is not None and call is not None:
+        state.prompts[call] = key_of(prompt)
     steps = plan_steps(name, arguments)
     if steps is not None:
         out.append(
             PlanDeclared(
-                session=row.session,
-                line=row.line,
-                time=row.time,
+                **row.at,
                 turn=known.turn,
                 call=call,
                 response=response,
@@ -305,6 +302,11 @@ def plan_steps(name: str, arguments: Object) -> tuple[str, list[str]] | None:
     return None
 
 
+def call_id(block: Object) -> str | None:
+    """The call that a tool_result block answers."""
+    return identifier(block, "tool_use_id")
+
+
 def returned(
     state: ClaudeState,
     row: Row,
@@ -315,7 +317,7 @@ def returned(
     child: str | None = None,
 ) -> None:
     """A tool_result block, with the host's own account of it (`toolUseResult`) where the row has one."""
-    call = identifier(block, "tool_use_id")
+    call = call_id(block)
     if call is not None:
         if call in state.returned:
             return
@@ -333,9 +335,7 @@ def returned(
             answer.status = "running"
     out.append(
         ToolReturned(
-            session=row.session,
-            line=row.line,
-            time=row.time,
+            **row.at,
             turn=known.turn,
             call=call,
             status=answer.status,
@@ -351,9 +351,7 @@ def returned(
     if answer.refused_by is not None:
         out.append(
             ApprovalDecided(
-                session=row.session,
-                line=row.line,
-                time=row.time,
+                **row.at,
                 turn=known.turn,
                 call=call,
                 decision="refused",

@@ -158,9 +158,7 @@ class StreamParser(LineParser[StreamState]):
             origin = "harness"
         out.append(
             MessageSaid(
-                session=place.session,
-                line=place.line,
-                time=place.time,
+                **place.at,
                 turn=session_of(self.state, place.session).turn,
                 message=string(row, "uuid"),
                 origin=origin,
@@ -196,18 +194,16 @@ class StreamParser(LineParser[StreamState]):
                 self.state.tasks[call] = task
         elif subtype == "compact_boundary":
             turn = session_of(self.state, place.session).turn
-            out.append(ContextCompacted(session=place.session, line=place.line, time=place.time, turn=turn))
+            out.append(ContextCompacted(**place.at, turn=turn))
         elif subtype == "api_error":
             reason = string(obj(row, "error"), "message") or string(row, "error") or "API error"
-            out.append(ModelResponded(session=place.session, line=place.line, time=place.time, error=short(reason)))
+            out.append(ModelResponded(**place.at, error=short(reason)))
         elif subtype not in QUIET_SYSTEM:
             out.append(unknown(place.line, f"system/{subtype}"))
 
     def _init(self, place: Row, row: Object, out: Out) -> None:
         described = SessionDescribed(
-            session=place.session,
-            line=place.line,
-            time=place.time,
+            **place.at,
             agent="claude-code",
             agent_version=string(row, "claude_code_version"),
             model=string(row, "model"),
@@ -224,9 +220,7 @@ class StreamParser(LineParser[StreamState]):
                 for key in ("mcp_servers", "output_style", "agents", "skills", "plugins", "apiKeySource")
                 if key in row
             }
-            out.append(
-                EnvironmentStated(session=place.session, line=place.line, time=place.time, details=details(told))
-            )
+            out.append(EnvironmentStated(**place.at, details=details(told)))
         self.state.turns += 1
 
     def _result(self, place: Row, row: Object, out: Out) -> None:
@@ -244,9 +238,7 @@ class StreamParser(LineParser[StreamState]):
         cost = row.get("total_cost_usd")
         out.append(
             SessionEnded(
-                session=place.session,
-                line=place.line,
-                time=place.time,
+                **place.at,
                 status=status,
                 reason=reason,
                 final_message=content(said) if said else None,
@@ -264,9 +256,7 @@ class StreamParser(LineParser[StreamState]):
             name = string(denial, "tool_name")
             out.append(
                 ApprovalDecided(
-                    session=place.session,
-                    line=place.line,
-                    time=place.time,
+                    **place.at,
                     call=call,
                     decision="refused",
                     by="policy",
@@ -281,9 +271,7 @@ class StreamParser(LineParser[StreamState]):
         if behaviour in ("allow", "deny"):
             out.append(
                 ApprovalDecided(
-                    session=place.session,
-                    line=place.line,
-                    time=place.time,
+                    **place.at,
                     call=identifier(answer, "toolUseID", "tool_use_id"),
                     decision="approved" if behaviour == "allow" else "refused",
                     reason=short(string(answer, "message") or "") or None,
@@ -295,7 +283,7 @@ def belongs(row: Object) -> float:
     """How much a row looks like one of the stream."""
     if "session_id" not in row or "sessionId" in row:
         return 0.0
-    kind = row.get("type")
+    kind = string(row, "type")
     if kind in ("assistant", "user"):
         return 1.0 if "parent_tool_use_id" in row else 0.8
     if kind in ("system", "result"):

@@ -22,6 +22,7 @@ from ingest.turns.claude_rows import (
     Row,
     assistant,
     begin_turn,
+    call_id,
     called,
     describe,
     end_turn,
@@ -120,6 +121,9 @@ CONTEXT_ATTACHMENTS = frozenset(
 
 class TranscriptState(ClaudeState):
     seen: set[str] = msgspec.field(default_factory=set[str])  # uuids of rows read
+    roots: dict[str, str] = msgspec.field(
+        default_factory=dict[str, str]
+    )  # key of a side chain's first words: its session
     sidechains: dict[str, str] = msgspec.field(
         default_factory=dict[str, str]
     )  # uuid of an old side chain's row: its session
@@ -142,7 +146,7 @@ class TranscriptParser(LineParser[TranscriptState]):
             if uuid in self.state.seen:
                 return
             self.state.seen.add(uuid)
-        if kind in ("user", "assistant"):
+        if kind in ("user", "assistant", "system", "attachment"):
             self._describe(place, row, out)
         if kind == "user":
             self._user(place, row, out)
@@ -184,9 +188,7 @@ class TranscriptParser(LineParser[TranscriptState]):
             self.state,
             place,
             SessionDescribed(
-                session=place.session,
-                line=place.line,
-                time=place.time,
+                **place.at,
                 agent="claude-code",
                 agent_version=string(row, "version"),
                 model=model if model != "<synthetic>" else None,
@@ -223,7 +225,10 @@ class TranscriptParser(LineParser[TranscriptState]):
             agent = identifier(result, "agentId", "agent_id")
             main = string(row, "sessionId", "session_id") or self.fallback
             denial = string(row, "toolDenialKind") if alone else None
-            returned(self.state, place, block, result, out, denial, f"{main}/{agent}" if agent else None)
+            child = (
+                f"{main}/{agent}" if agent else self.state.roots.get(self.state.prompts.get(call_id(block) or "", ""))
+            )
+            returned(self.state, place, block, result, out, denial, child or None)
         if results:
             rest = [part for part in as_list(parts) if as_object(part).get("type") != "tool_result"]
             self._harness(place, row, parts_text(rest) if rest else "", out)
@@ -233,9 +238,7 @@ class TranscriptParser(LineParser[TranscriptState]):
             known.compaction = None
             out.append(
                 ContextCompacted(
-                    session=place.session,
-                    line=place.line,
-                    time=place.time,
+                    **place.at,
                     turn=known.turn,
                     summary=content(parts_text(parts)),
                 )
@@ -257,12 +260,17 @@ class TranscriptParser(LineParser[TranscriptState]):
         injected = [text for text in texts if text.startswith(HARNESS_PREFIXES)]
         if origin == "harness":
             own, injected = [], texts
-        if own:
+        woken = any(text.startswith("<task-notification>") for text in injected) or self._woken_by(row)
+        if own or (woken and row.get("isMeta") is not True):
             self._begin(place, row, out)
         if injected:
             self._harness(place, row, "\n".join(injected), out)
         if own:
             said = "\n".join(own)
+            if "/sidechain-" in place.session and row.get("parentUuid") is None:
+                key = key_of(said)
+                # Two side chains with the same words cannot be told apart: then neither is linked.
+                self.state.roots[key] = "" if key in self.state.roots else place.session
             origin = "agent" if said.startswith("<teammate-message") else origin
             self._say(place, row, said, origin, out)
 
@@ -277,19 +285,27 @@ class TranscriptParser(LineParser[TranscriptState]):
     def _origin(self, place: Row, row: Object) -> str:
         if row.get("isMeta") is True or row.get("isVisibleInTranscriptOnly") is True:
             return "harness"
-        kind = string(obj(row, "origin"), "kind")
-        if kind in ("peer", "teammate", "agent", "coordinator"):
+        if string(obj(row, "origin"), "kind") in ("peer", "teammate", "agent", "coordinator"):
             return "agent"
-        if kind in ("task-notification", "hook", "channel", "scheduled", "auto-continuation"):
+        if self._woken_by(row):
             return "harness"
         return "parent_agent" if "/" in place.session and row.get("isSidechain") is True else "human"
+
+    @staticmethod
+    def _woken_by(row: Object) -> bool:
+        """Whether the harness itself set the agent to work."""
+        return string(obj(row, "origin"), "kind") in (
+            "task-notification",
+            "hook",
+            "channel",
+            "scheduled",
+            "auto-continuation",
+        )
 
     def _say(self, place: Row, row: Object, text: str, origin: str, out: Out) -> None:
         out.append(
             MessageSaid(
-                session=place.session,
-                line=place.line,
-                time=place.time,
+                **place.at,
                 turn=session_of(self.state, place.session).turn,
                 message=string(row, "uuid"),
                 role="user",
@@ -317,9 +333,7 @@ class TranscriptParser(LineParser[TranscriptState]):
             reason = string(detail, "message", "formatted") or string(row, "apiRefusalExplanation", "content", "error")
             out.append(
                 ModelResponded(
-                    session=place.session,
-                    line=place.line,
-                    time=place.time,
+                    **place.at,
                     turn=known.turn,
                     error=short(f"{subtype}: {reason}" if reason else subtype),
                 )
@@ -327,7 +341,7 @@ class TranscriptParser(LineParser[TranscriptState]):
         elif subtype == "local_command":
             self._harness(place, row, raw(row, "content") or "", out)
         elif subtype == "permission_denied":
-            out.append(PolicyStated(session=place.session, line=place.line, time=place.time, details=details(row)))
+            out.append(PolicyStated(**place.at, details=details(row)))
         elif subtype is not None and subtype not in QUIET_SYSTEM:
             out.append(unknown(place.line, f"system/{subtype}"))
 
@@ -350,9 +364,7 @@ class TranscriptParser(LineParser[TranscriptState]):
         elif kind == "command_permissions" and attachment.get("allowedTools"):
             out.append(
                 PolicyStated(
-                    session=place.session,
-                    line=place.line,
-                    time=place.time,
+                    **place.at,
                     turn=session_of(self.state, place.session).turn,
                     details=details({"allowed_tools": attachment.get("allowedTools")}),
                 )
@@ -379,7 +391,7 @@ class TranscriptParser(LineParser[TranscriptState]):
             settle(self.state, place.session, out)
 
     def _environment(self, place: Row, told: Object, out: Out) -> None:
-        out.append(EnvironmentStated(session=place.session, line=place.line, time=place.time, details=details(told)))
+        out.append(EnvironmentStated(**place.at, details=details(told)))
 
 
 ROWS = frozenset({"user", "assistant", "system", "attachment", "progress"})
@@ -388,7 +400,7 @@ HEADLESS = QUIET | {"permission-mode", "fork-context-ref", "worktree-state", "re
 
 def belongs(row: Object) -> float:
     """How much a row looks like one of a transcript."""
-    kind = row.get("type")
+    kind = string(row, "type")
     message = obj(row, "message")
     if "parent_tool_use_id" in row or ("session_id" in row and "sessionId" not in row):
         return 0.0

@@ -229,7 +229,7 @@ EVENTS = frozenset(
 
 def belongs(row: Object) -> float:
     """How much a row looks like one of the stream."""
-    kind = row.get("type")
+    kind = string(row, "type")
     if kind in EVENTS and "payload" not in row and "timestamp" not in row:
         return 1.0
     return 0.8 if kind == "error" and set(row) == {"type", "message"} else 0.0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, Generic, TypeVar, cast
+from typing import Any, Generic, TypedDict, TypeVar, cast
 
 import msgspec
 
@@ -16,6 +16,20 @@ from provenance.identity import digest, key_of
 from provenance.records import AnyTurnRecord, Skipped
 
 Out = list[AnyTurnRecord | Skipped]
+
+
+class At(TypedDict):
+    """What all records of a row share, to be passed on as `**place.at`."""
+
+    session: str
+    line: int
+    time: int | None
+
+
+class Turned(At):
+    """The same for records that name a turn."""
+
+    turn: str | None
 
 
 class LineState(msgspec.Struct, kw_only=True):

@@ -17,7 +17,7 @@ from ingest.values import as_object, decimal_seconds, identifier, integer, loads
 class Answer:
     """A tool's answer taken apart. `body` is the program's output without what the host put before it."""
 
-    body: str
+    body: str | None  # None: no answer reached the model, only the host tells of it
     status: str = "completed"
     exit_code: int | None = None
     duration: int | None = None
