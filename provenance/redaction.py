@@ -140,6 +140,24 @@ Span = tuple[int, int, str]
 
 def find_secrets(text: str) -> list[Span]:
     """Where secrets stand: (start, end, rule), in order. Those that overlap are one, under the earlier rule's name."""
+    secrets = _merged(_scan(text))
+    known = secrets
+    while known:
+        # What was found may have hidden the beginning or the end of another: look again without it.
+        masked = list(text)
+        for start, end, _ in secrets:
+            masked[start:end] = "*" * (end - start)
+        found = _scan("".join(masked))
+        known = [span for span in found if not any(a <= span[0] and span[1] <= b for a, b, _ in secrets)]
+        secrets = _merged([(start, end, _ORDER[name]) for start, end, name in secrets] + known) if known else secrets
+    return secrets
+
+
+_ORDER = {rule.name: order for order, rule in reversed(list(enumerate(RULES)))}
+
+
+def _scan(text: str) -> list[tuple[int, int, int]]:
+    """Matches as (start, end, place of the rule)."""
     lower = text.lower()
     found: list[tuple[int, int, int]] = []
     for order, rule in enumerate(RULES):
@@ -148,17 +166,18 @@ def find_secrets(text: str) -> list[Span]:
         group = 1 if rule.pattern.groups else 0
         for match in rule.pattern.finditer(text):
             start, end = match.span(group)
-            if group and _REFERENCE.match(text, start, end):
-                continue
-            found.append((start, end, order))
-    found.sort()
+            if not group or not _REFERENCE.match(text, start, end):
+                found.append((start, end, order))
+    return found
+
+
+def _merged(found: list[tuple[int, int, int]]) -> list[Span]:
     secrets: list[Span] = []
     reach, rank = -1, 0
-    for start, end, order in found:
+    for start, end, order in sorted(found):
         if start < reach:
-            first = secrets[-1][0]
             reach, rank = max(reach, end), min(rank, order)
-            secrets[-1] = (first, reach, RULES[rank].name)
+            secrets[-1] = (secrets[-1][0], reach, RULES[rank].name)
         else:
             reach, rank = end, order
             secrets.append((start, end, RULES[order].name))
