@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar, cast
 
-import pyarrow as pa
+import pyarrow  # pyright: ignore[reportMissingTypeStubs]
 
 from provenance import schema
-from provenance.changes import EdgeKey, Fields, Value
+from provenance.changes import Changes, EdgeKey, Fields, Value
 from provenance.errors import InvalidChange
 
-_ARROW: dict[schema.Type, pa.DataType] = {
+pa = cast(Any, pyarrow)  # it has no type stubs
+Table: TypeAlias = object
+"""An Arrow table; nothing here but the engine looks into it."""
+
+_ARROW: dict[schema.Type, object] = {
     schema.Type.STRING: pa.string(),
     schema.Type.INTEGER: pa.int64(),
     schema.Type.FLOAT: pa.float64(),
@@ -33,7 +38,7 @@ class NodeBatch:
 
     kind: str
     fields: tuple[str, ...]
-    rows: pa.Table
+    rows: Table
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,17 +48,29 @@ class EdgeBatch:
     ends: Ends
     keys: list[EdgeKey]
     fields: tuple[str, ...]
-    rows: pa.Table
+    rows: Table
     by_tail: bool
     """Whether to look edges up from their tails: the end with more distinct ids, hence fewer edges at each."""
 
 
+def check(changes: Changes) -> None:
+    """What `provenance.changes.validate` leaves to the store. Raises InvalidChange for ids that no store can hold."""
+    for identity, put in changes.nodes.items():
+        if put.get("id", identity) != identity:
+            raise InvalidChange(f"node {identity}: field 'id' cannot be {put['id']!r}")
+    ends = (end for keys in (changes.edges, changes.edge_updates) for key in keys for end in key[1:])
+    for identity in _unstorable(itertools.chain(changes.nodes, ends)):
+        raise InvalidChange(f"field 'id' is not text that can be stored as UTF-8: {identity!r}")
+
+
 def ids_by_kind(identities: Iterable[str]) -> dict[str, list[str]]:
-    """Distinct ids by node kind, in order; ids of no kind are left out."""
+    """Distinct ids by node kind, in order; ids that no node can have are left out."""
+    identities = list(identities)
+    unstorable = set(_unstorable(identities))
     groups: dict[str, dict[str, None]] = defaultdict(dict)
     for identity in identities:
         kind = schema.KIND_OF_PREFIX.get(identity.partition(":")[0])
-        if kind is not None:
+        if kind is not None and identity not in unstorable:
             groups[kind][identity] = None
     return {kind: list(group) for kind, group in groups.items()}
 
@@ -64,9 +81,9 @@ def edges_by_ends(keys: Iterable[EdgeKey]) -> dict[Ends, list[EdgeKey]]:
     prefixes = schema.KIND_OF_PREFIX
     for key in keys:
         kind, tail, head = key
-        ends = (prefixes.get(tail.partition(":")[0]), prefixes.get(head.partition(":")[0]))
-        if kind in schema.EDGE_KINDS and ends in schema.EDGE_KINDS[kind].endpoints:
-            groups[kind, *ends].append(key)
+        tail_kind, head_kind = prefixes.get(tail.partition(":")[0], ""), prefixes.get(head.partition(":")[0], "")
+        if kind in schema.EDGE_KINDS and (tail_kind, head_kind) in schema.EDGE_KINDS[kind].endpoints:
+            groups[kind, tail_kind, head_kind].append(key)
     return groups
 
 
@@ -103,7 +120,7 @@ def bare_edges(keys: Iterable[EdgeKey]) -> Iterator[EdgeBatch]:
         yield _edges(ends, group, {}, ())
 
 
-def strings(column: Sequence[str]) -> pa.Table:
+def strings(column: Sequence[str]) -> Table:
     """A table of ids."""
     return pa.table([_column("id", schema.Type.STRING, column)], names=["c0"])
 
@@ -145,17 +162,24 @@ def _by_fields(keys: Iterable[Key], puts: Mapping[Key, Fields]) -> Iterator[tupl
         yield tuple(sorted(names - {"id"})), group
 
 
-def _column(name: str, type_: schema.Type, values: Sequence[Value]) -> pa.Array:
+def _column(name: str, type_: schema.Type, values: Sequence[Value]) -> object:
     try:
         return pa.array(values, _ARROW[type_])
     except UnicodeEncodeError:
-        bad = next(value for value in values if not _encodes(value))
+        bad = next(value for value in values if not storable(value))
         raise InvalidChange(f"field {name!r} is not text that can be stored as UTF-8: {bad!r}") from None
 
 
-def _encodes(value: Value) -> bool:
+def _unstorable(texts: Iterable[str]) -> list[str]:
+    """Those with a lone surrogate. Nearly always none, which one look at all together tells."""
+    texts = list(texts)
+    return [] if storable("".join(texts)) else [text for text in texts if not storable(text)]
+
+
+def storable(value: Value) -> bool:
+    """Whether it can be written as UTF-8."""
     try:
-        "".join(value if isinstance(value, list) else [str(value)]).encode()
+        "".join(value if isinstance(value, list) else (str(value),)).encode()
     except UnicodeEncodeError:
         return False
     return True

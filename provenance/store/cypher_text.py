@@ -14,14 +14,20 @@ _TOKENS = re.compile(
 )
 
 
-def quote_end(cypher: str) -> str:
-    """Put `end` in backticks where it is a property (`p.end`, `{end: 1}`): the embedded engine reserves the word, and
-    the schema's most natural field for a time must be writable as it is everywhere else."""
+def prepared(cypher: str) -> str:
+    """The text as the embedded engine takes it. It reserves words that Cypher elsewhere lets one use: so `end` goes in
+    backticks where it is a property (`p.end`, `{end: 1}`), and parameters get the names that `parameter` makes."""
 
-    def quoted(found: re.Match[str]) -> str:
-        return f"{found['before']}`{found['end']}`" if found["end"] else found[0]
+    def replacement(found: re.Match[str]) -> str:
+        if found["end"]:
+            return f"{found['before']}`{found['end']}`"
+        return f"${parameter(found['parameter'])}" if found["parameter"] else found[0]
 
-    return _TOKENS.sub(quoted, cypher)
+    return _TOKENS.sub(replacement, cypher)
+
+
+def parameter(name: str) -> str:
+    return f"{name}_"
 
 
 def parameters(cypher: str) -> set[str]:
