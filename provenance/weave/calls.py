@@ -16,14 +16,14 @@ from provenance.weave.strands import Call, Entry
 _ACTIONS = frozenset(schema.NODE_KINDS["ToolCall"].by_name["action"].values)
 
 
-def name_call(builder: Builder, call: Call, ordinal: int, taken: set[str], entry: Entry) -> None:
+def name_call(builder: Builder, call: Call, ordinal: int, taken: dict[str, int], entry: Entry) -> None:
     """Give a call its id: the agent's own where it has one, else its position; `~2` for the second of one id."""
     base = call.id if call.id else f"@{ordinal}"
-    place, nth = base, 1
+    place = base
     while place in taken:
-        nth += 1
-        place = f"{base}~{nth}"
-    taken.add(place)
+        taken[base] += 1
+        place = f"{base}~{taken[base]}"
+    taken[place] = 1
     call.ordinal, call.place = ordinal, place
     call.node = builder.put("ToolCall", builder.id("ToolCall", place), entry, ordinal=ordinal)
 

@@ -49,13 +49,14 @@ _ADJECTIVE = re.compile(
     r"\b(?:failing|broken|failed|passing|red|green|erroring|flaky) (?:\w+[- ])?(?:tests?|builds?|specs?|checks?|lint\w*|suite|case|code|commit)\b",
     re.IGNORECASE,
 )
-_SUBJECT = re.compile("|".join(rf"\b(?P<{name}>{pattern})\b" for name, pattern in _SUBJECTS), re.IGNORECASE)
+_THING = r"(?! (?:files?|data|fixtures?|coverage|director(?:y|ies)|folders?|class(?:es)?|functions?|helpers?|scripts?|commands?|config\w*|plan|deps|dependencies|system|settings|targets?)\b)"
+_SUBJECT = re.compile("|".join(rf"\b(?P<{name}>{pattern})\b{_THING}" for name, pattern in _SUBJECTS), re.IGNORECASE)
 _NEGATED = r"(?:do(?:es)?|did|is|are|was|were|has|have|can|could|wo|will)(?: ?not|n[’']t|n[’']?t)(?: \w+)?|cannot|never|no longer|not(?: \w+)?|fail(?:s|ed)? to"
 _PREDICATE = re.compile(
     rf"(?P<no_failure>\b(?:no|zero|0|without(?: any)?) (?:test |build |lint |type |compile |compilation )?(?:failures?|errors?|failed|failing|issues|problems|warnings)\b|\bno longer fail(?:s|ing)?\b)"
     rf"|(?P<not_pass>\b(?:{_NEGATED}) (?:pass(?:es|ed|ing)?|succeed(?:s|ed)?|green|work(?:s|ing)?|clean|compile[sd]?|buil[dt])\b|\bnot all\b)"
     r"|(?P<fails>\bfail(?:s|ed|ing|ures?)?\b|\berror(?:s|ed)\b|\bbroken\b|\bbreaks?\b|\b[1-9]\d* (?:failures?|errors?)\b|\bcrash(?:es|ed)?\b)"
-    r"|(?P<passes>\bpass(?:es|ed|ing)?\b|\bsucceed(?:s|ed)?\b|\bsuccess(?:ful|fully)?\b|\bgreen\b|\bworks?\b|\bclean(?:ly)?\b|\bis (?:ok|fine)\b|\bare (?:ok|fine)\b)",
+    r"|(?P<passes>\bpass(?:es|ed|ing)?\b|\bsucceed(?:s|ed)?\b|\bsuccess(?:ful)?\b|\b(?:runs?|ran|completed?s?|finish(?:ed|es)?|execut(?:ed|es)|built|compiled) successfully\b|\bgreen\b|\bworks?\b|\bclean(?:ly)?\b|\bis (?:ok|fine)\b|\bare (?:ok|fine)\b)",
     re.IGNORECASE,
 )
 _BUILD_VERB = re.compile(

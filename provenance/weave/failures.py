@@ -36,17 +36,13 @@ class Findings:
 
 
 def failing_step(found: Findings) -> str | None:
+    """Id of the call that explains why the turn failed; None where it did not."""
     for item in found.mismatch:
-        edits = [
-            call
-            for call in found.calls
-            if call.ordinal < item.call.ordinal
-            and _action(call) in _EDITS
-            and status_of(call) in ("refused", "failed")
-            and not _repaired(call, [c for c in found.calls if c.ordinal < item.call.ordinal])
-        ]
-        if edits:
-            return edits[-1].node
+        before = [call for call in found.calls if call.ordinal < item.call.ordinal]
+        repaired = _successes(before)
+        for call in reversed(before):
+            if _action(call) in _EDITS and status_of(call) in ("refused", "failed") and not _repaired(call, repaired):
+                return call.node
     for subject in checks.KINDS:
         item = found.final.get(subject)
         if item is not None and item.verdict.verdict == "fail":
@@ -55,8 +51,9 @@ def failing_step(found: Findings) -> str | None:
         return None
     if found.status in ("killed", "interrupted"):
         return next((call.node for call in found.calls if last_answer(call) is None), None)
+    repaired = _successes(found.calls)
     failed = (call for call in found.calls if status_of(call) in ("failed", "refused", "timed_out"))
-    return next((call.node for call in failed if not _repaired(call, found.calls)), None)
+    return next((call.node for call in failed if not _repaired(call, repaired)), None)
 
 
 def _action(call: Call) -> str | None:
@@ -77,21 +74,28 @@ def changes_inputs(call: Call) -> bool:
     return request is not None and request.command is not None and checks.changes_sources(unwrapped(request.command))
 
 
-def _same_aim(first: ToolCalled, second: ToolCalled) -> bool:
-    if first.command is not None or second.command is not None:
-        return first.command == second.command and first.cwd == second.cwd
-    return bool(set(first.paths) & set(second.paths)) and {first.action, second.action} <= _EDITS | {first.action}
+_Aim = tuple[str, str, str | None]
 
 
-def _repaired(call: Call, calls: list[Call]) -> bool:
-    """Whether a later call with the same aim succeeded."""
+def _aims(request: ToolCalled) -> list[_Aim]:
+    """What a call is about: the same command in the same place, or the same files edited."""
+    if request.command is not None:
+        return [("command", request.command, request.cwd)]
+    action = "edit" if request.action in _EDITS else request.action
+    return [(action, path, None) for path in request.paths]
+
+
+def _successes(calls: list[Call]) -> dict[_Aim, int]:
+    """The last call that succeeded, by what it was about."""
+    last: dict[_Aim, int] = {}
+    for call in calls:
+        request = request_of(call)
+        if request is not None and status_of(call) == "completed":
+            last.update(dict.fromkeys(_aims(request), call.ordinal))
+    return last
+
+
+def _repaired(call: Call, successes: dict[_Aim, int]) -> bool:
+    """Whether a later call about the same succeeded."""
     request = request_of(call)
-    if request is None:
-        return False
-    return any(
-        later.ordinal > call.ordinal
-        and status_of(later) == "completed"
-        and (other := request_of(later)) is not None
-        and _same_aim(request, other)
-        for later in calls
-    )
+    return request is not None and any(successes.get(aim, 0) > call.ordinal for aim in _aims(request))

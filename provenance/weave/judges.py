@@ -325,6 +325,8 @@ def judged(words: list[str]) -> tuple[str, str] | None:
             return None
         name = words[0].rpartition("/")[2]
         runner = _RUNNERS.get(name)
+        if name == "command" and words[1:2] in (["-v"], ["-V"]):
+            return None
         if name in _WRAPPERS:
             words = _operands(words[1:])[_WRAPPERS[name] :]
         elif runner is not None and runner in words[1:3]:

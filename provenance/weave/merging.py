@@ -36,6 +36,8 @@ from provenance.weave.strands import Call, Entry, Strand, Turn, read
 Key = tuple[Any, ...]
 _Record = TypeVar("_Record", bound=AnyTurnRecord)
 _OWN = frozenset(("session", "line", "turn", "call", "positional", "message"))
+_COMMON = 64
+"""Turns that may share a call or a phrase before it stops telling them apart."""
 _POLICY = ("approval", "sandbox", "permission_mode", "network", "details")
 
 
@@ -109,8 +111,6 @@ def _keys(record: AnyTurnRecord, by_content: bool) -> list[Key]:
             return [("plan", record.content.digest)] if record.content.digest else []
         case ContextCompacted():
             return [("compaction",)] if by_content else []
-        case SessionEnded():
-            return [("end",)]
         case _:
             return []
 
@@ -166,7 +166,7 @@ class _Merge:
                 claimed.add(known)
         if not self.poorer:
             return
-        places = {turn: place for place, turn in enumerate(self.base.turns)}
+        places: dict[Turn, int] = {turn: place for place, turn in enumerate(self.base.turns)}
         holders: dict[Key, Counter[Turn]] = defaultdict(Counter)
         full: set[Turn] = set()
         for turn, keys in _turn_keys(self.base).items():
@@ -174,7 +174,7 @@ class _Merge:
             for key in keys:
                 holders[key][turn] += 1
         wanted = _turn_keys(self.other)
-        pointer = 0
+        pointer: int = 0
         for turn in self.other.turns:
             if turn in self.turns:
                 pointer = places[self.turns[turn]] + 1
@@ -182,16 +182,21 @@ class _Merge:
             keys = Counter(wanted.get(turn, ()))
             scores: Counter[Turn] = Counter()
             for key, count in keys.items():
-                for holder, held in holders[key].items():
-                    scores[holder] += min(count, held)
+                if len(holders[key]) <= _COMMON:  # what every turn has tells nothing, and costs
+                    for holder, held in holders[key].items():
+                        scores[holder] += min(count, held)
             best = max(
                 (candidate for candidate in scores if candidate not in claimed),
                 key=lambda candidate: (scores[candidate], places[candidate] >= pointer, -places[candidate]),
                 default=None,
             )
             if best is None:
-                following = next((c for c in self.base.turns[pointer:] if c not in claimed), None)
-                if following is not None and (not keys or following not in full):
+                while pointer < len(self.base.turns) and self.base.turns[pointer] in claimed:
+                    pointer += 1
+                following = self.base.turns[pointer] if pointer < len(self.base.turns) else None
+                if following is not None and (
+                    not keys or following not in full or all(len(holders[key]) > _COMMON for key in keys)
+                ):
                     best = following
             if best is not None:
                 self.turns[turn] = best
@@ -301,7 +306,7 @@ class _Merge:
 
 def _scope(turn: Turn | None, key: Key) -> Turn | None:
     """Ids of calls, responses and messages hold in the whole session; the rest in one turn."""
-    return None if key[0] in ("id", "message", "end", "response") else turn
+    return None if key[0] in ("id", "message", "response") else turn
 
 
 def _repeats(held: Entry, record: ToolCalled) -> bool:

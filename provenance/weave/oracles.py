@@ -50,7 +50,7 @@ _CANNOT_RUN = _all(
     r"^\S*python[\d.]*: can't open file .*",
     r"^(?:\S+: )?(?:line \d+: )?\S+: (?:command )?not found$",
     r"^(?:\S+: )?command not found: \S+",
-    r"^(?:\S+: )?(?:line \d+: )?\S+: No such file or directory$",
+    r"^(?:\S+: )?(?:line \d+: )?(?:cd: )?\S+: No such file or directory$",
     r"is not recognized as an internal or external command",
     r"[Mm]issing script:? .*",
     r"error Command \"[^\"]+\" not found\.?",

@@ -148,7 +148,7 @@ class _Judging:
         verdict = Verdict(
             _VERDICT_OF_END[found.status], "kernel", f"{words} ended the agent's process", rule="process end"
         )
-        node = self._outcome("runtime", "checked", "run", verdict, None, runtime.time)
+        node = self._outcome("runtime", "checked", "run", verdict, None, runtime.time, runtime.source)
         calls = self._unanswered(found, found.status, runtime.time)
         for target in (self.builder.node, found.turn.node, *(call.node for call in calls)):
             self._of(node, target, None, verdict, "observed", runtime.source)
@@ -170,7 +170,7 @@ class _Judging:
         elif runtime is not None and runtime.verdict is not None:
             status, end = runtime.verdict, runtime.time
         if status == "unknown":
-            builder.gap("never_captured", "end", "the end of the session", builder.node, None)
+            builder.gap("never_captured", "end", "the end of the session", builder.node, told.last_entry)
         end = fits(end)
         builder.put("Session", builder.node, None, status=status, end=end, failing_step=step)
 
@@ -232,7 +232,14 @@ class _Judging:
         found.checked.append(Checked(subject, verdict, node, call))
 
     def _outcome(
-        self, place: str, kind: str, subject: str, verdict: Verdict, entry: Entry | None, time: int | None = None
+        self,
+        place: str,
+        kind: str,
+        subject: str,
+        verdict: Verdict,
+        entry: Entry | None,
+        time: int | None = None,
+        source: str | None = None,
     ) -> str:
         builder = self.builder
         time = fits(entry.record.time if entry is not None else time)
@@ -250,6 +257,7 @@ class _Judging:
             digest=verdict.digest,
             start=time,
             clock="wall" if time is not None else None,
+            **({"source": source} if source is not None else {}),
         )
         oracle = node_id("Oracle", verdict.oracle, version)
         builder.put("Oracle", oracle, None, name=oracles.NAMES[verdict.oracle], type=verdict.oracle, version=version)
@@ -262,6 +270,7 @@ class _Judging:
             verdict.rule,
             basis="reported" if certain else "inferred",
             confidence=None if certain else verdict.confidence,
+            source=source,
         )
         return node
 
@@ -346,6 +355,8 @@ class _Judging:
             claim, confidence = found.claimed.get(subject), 0.95
             if claim is None and subject in ("test", "build", "type_check") and item.verdict.verdict == "fail":
                 claim, confidence = found.claimed.get("run"), 0.7  # "Fixed." while the check fails
+            if item.verdict.verdict == "changed":
+                confidence = 0.6  # it may have been so before the turn
             if claim is None or (item.verdict.verdict, claim[0].verdict) not in _OPPOSED:
                 continue
             self.builder.link(

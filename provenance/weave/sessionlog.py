@@ -56,8 +56,11 @@ class SessionLog:
             incoming = _unknown(held, incoming, lowest)
         if not incoming:
             return False
+        incoming.sort(key=_line)
+        late = bool(held) and incoming[0].line < held[-1].line
         held.extend(incoming)
-        held.sort(key=_line)
+        if late:
+            held.sort(key=_line)
         return True
 
     def ordered(self) -> list[SourceLog]:

@@ -20,7 +20,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from provenance.changes import Fields
-from provenance.identity import node_id
+from provenance.identity import node_id, raw_ref
 from provenance.records import (
     ApprovalDecided,
     ContextCompacted,
@@ -78,6 +78,7 @@ class Told:
     ended_entry: Entry | None = None
     last: int | None = None
     """The last time that any record gives."""
+    last_entry: Entry | None = None
 
 
 def weave_session(log: SessionLog, runtime_end: RuntimeEnd | None = None, delegated_by: str | None = None) -> Subgraph:
@@ -115,13 +116,15 @@ class _Weaving:
         self.described: list[tuple[int, SessionDescribed, Entry]] = []
         self.replies: dict[tuple[Turn, str], Reply] = {}
         self.all_replies: list[Reply] = []
+        self.latest: Turn | None = None
         self.open: Reply | None = None
         self.previous: Reply | None = None
         self.cut = False  # the context was compacted since `previous`
         self.pending: list[tuple[str, int | None, Entry]] = []
         self.messages = self.plans = self.compactions = self.calls = 0
-        self.names: set[str] = set()
+        self.names: dict[str, int] = {}
         self.first: int | None = None
+        self.costs: dict[str, float] = {}
 
     def run(self) -> Subgraph:
         builder, session = self.builder, self.log.session
@@ -133,9 +136,11 @@ class _Weaving:
         finish_calls(builder, self.told.calls, self.standing)
         self._describe()
         self._finish_session(total, exclusive)
+        self.told.last_entry = self.strand.entries[-1] if self.strand.entries else None
         judge_session(builder, self.told, self.runtime_end)
         for source in self.log.ordered():
-            builder.link("RECORDED_IN", builder.node, node_id("Source", source.key), None, "source read")
+            first = raw_ref(source.key, source.records[0].line)
+            builder.link("RECORDED_IN", builder.node, node_id("Source", source.key), None, "source read", source=first)
         return builder.graph
 
     def _take(self, entry: Entry) -> None:
@@ -145,16 +150,15 @@ class _Weaving:
             self.told.last = time if self.told.last is None else max(time, self.told.last)
         if entry.turn is not None:
             self._enter(entry.turn, entry)
-        if entry.call is not None and not entry.call.node:
-            self.calls += 1
-            name_call(self.builder, entry.call, self.calls, self.names, entry)
+        if isinstance(record, ToolCalled):
+            self._called(record, entry)
+        elif entry.call is not None:
+            self._name(entry.call, entry)
         match record:
             case MessageSaid():
                 self._message(record, entry)
             case ModelResponded():
                 self._responded(record, entry)
-            case ToolCalled():
-                self._called(record, entry)
             case ToolReturned():
                 self._returned(record, entry)
             case ApprovalDecided():
@@ -178,6 +182,10 @@ class _Weaving:
                 self._compacted(record, entry)
             case SessionEnded():
                 self.told.ended, self.told.ended_entry = record, entry
+                if record.cost_usd is not None and abs(record.cost_usd) < 1e15:
+                    self.costs[entry.ref.rpartition(":")[0]] = record.cost_usd  # a source counts its run's cost up
+            case ToolCalled():
+                pass  # above
 
     # Turns and model calls
 
@@ -189,9 +197,10 @@ class _Weaving:
             "Turn", builder.id("Turn", turn.ordinal), entry, name=f"turn {turn.ordinal}", ordinal=turn.ordinal
         )
         builder.link("PART_OF", turn.node, builder.node, entry, "turn of the session")
-        earlier = [other for other in self.told.turns[: turn.ordinal - 1] if other.node]
-        if earlier:
-            builder.link("FOLLOWS", turn.node, earlier[-1].node, entry, "turn order")
+        if self.latest is not None:
+            builder.link("FOLLOWS", turn.node, self.latest.node, entry, "turn order")
+        self.latest = turn
+        self.told.ended = self.told.ended_entry = None  # it went on
         if not isinstance(entry.record, PolicyStated):
             self.standing.govern(turn)
 
@@ -320,10 +329,16 @@ class _Weaving:
         parent = self.log.session.rpartition("/")[0]
         return bool(parent) and str(self.delegated_by).startswith(node_id("ToolCall", parent, ""))
 
+    def _name(self, call: Call, entry: Entry) -> None:
+        if not call.node:
+            self.calls += 1
+            name_call(self.builder, call, self.calls, self.names, entry)
+
     def _called(self, record: ToolCalled, entry: Entry) -> None:
         assert entry.call is not None and entry.turn is not None
+        reply = self._reply(entry, record.response)  # before the call has a place: it depends on the response
+        self._name(entry.call, entry)
         builder, node = self.builder, entry.call.node
-        reply = self._reply(entry, record.response)
         builder.link("FORMED_BY", node, reply.node, entry, "asked for in the response")
         builder.link("PART_OF", node, entry.turn.node, entry, "call in the turn")
         if self.standing.authority is not None:
@@ -422,13 +437,12 @@ class _Weaving:
     def _finish_session(self, total: dict[str, int], exclusive: bool) -> None:
         ended = self.told.ended
         counts = usage_fields(ended.usage, exclusive) if ended is not None else {}
-        cost = ended.cost_usd if ended is not None else None
         self.builder.put(
             "Session",
             self.builder.node,
             None,
             start=self.first,
             clock="wall" if self.first is not None else None,
-            cost_usd=cost if cost is None or abs(cost) < 1e15 else None,
+            cost_usd=sum(self.costs.values()) if self.costs else None,
             **(total or counts),
         )
