@@ -7,6 +7,7 @@ the graph, and opens it anew when the writer has moved pages of the graph file.
 
 from __future__ import annotations
 
+import ctypes
 import json
 import os
 import re
@@ -24,10 +25,10 @@ import ladybug
 
 from provenance import schema
 from provenance.changes import Changes, EdgeKey, Fields, Value, validate
-from provenance.errors import InvalidChange, StoreError, StoreTooNew, UsageError
+from provenance.errors import InvalidChange, StoreError, StoreLocked, StoreTooNew, UsageError
 from provenance.store import batches, cypher_text, migrations, statements
 from provenance.store.interface import EdgeRow, Rows
-from provenance.store.locks import CommitGate, WriterLock
+from provenance.store.locks import CommitGate, Noted, WriterLock
 from provenance.store.sidecar import Sidecar
 
 FORMAT = 1
@@ -41,7 +42,6 @@ BATCH = 10_000
 """Ids in one reading statement."""
 
 _ENGINE_ERRORS = (RuntimeError, MemoryError)
-_RECOVERY_PENDING = "checkpoint recovery is pending"
 _CONNECTION_USES = 500
 _OPEN_ATTEMPTS = 40  # a twentieth of a second apart
 
@@ -96,6 +96,12 @@ class _Graph:
             self._idle.pop()[0].close()
         self._database.close()
 
+    def abandon(self) -> None:
+        """Let go of it without closing. After a failed write, closing ends the whole process with `abort`: the engine
+        tries the write again where no error can be reported. So its memory stays until the process ends."""
+        ctypes.pythonapi.Py_IncRef(ctypes.py_object(self._database))
+        ctypes.pythonapi.Py_IncRef(ctypes.py_object(self))
+
 
 class EmbeddedStore:
     """See `provenance.store.interface.Store`. Threads may share one; a writer serves them one after the other."""
@@ -106,6 +112,7 @@ class EmbeddedStore:
         self._mutex = threading.RLock()
         self._gate = CommitGate(folder)
         self._graph: _Graph | None = None
+        self._closed = False
         self._lock: WriterLock | None = None
         self._stamp: tuple[int, ...] = ()
         self._log: tuple[int, ...] = ()
@@ -113,8 +120,8 @@ class EmbeddedStore:
             self._open_writer()
         else:
             self._check_marker()
-            with self._gate.reading() as epoch:
-                self._open_reader(epoch)
+            with self._reading():
+                pass
         self.sidecar = Sidecar(folder / "sidecar.sqlite")
 
     @property
@@ -170,36 +177,50 @@ class EmbeddedStore:
                     with suppress(*_ENGINE_ERRORS):  # the engine may have rolled back by itself
                         _run(connection, "ROLLBACK")
                     raise
-                with self._gate.committing():
-                    before = self._file_stamp()
-                    try:
-                        _run(connection, "COMMIT")
-                    finally:
-                        if self._file_stamp() != before:
-                            self._gate.advance()
-        except _ENGINE_ERRORS as error:
+                with self._gate.committing() as noted:
+                    before = _stamp(self._graph_path)
+                    _run(connection, "COMMIT")
+                    self._gate.note(noted.epoch + (_stamp(self._graph_path) != before), self._log_size())
+        except (*_ENGINE_ERRORS, OSError) as error:
             if self._reopen_after(error).commit != record.commit:
                 raise self._failure(error) from error
         self._record = record
 
     def _reopen_after(self, error: BaseException) -> _Record:
-        """Open the graph again after a failure, as what it holds in memory may not be what is on disk."""
+        """Open the graph again after a failure, as what the engine holds in memory may not be what is on disk."""
         try:
-            with self._gate.committing():
-                self._close_graph()
-                self._graph = _Graph(self._graph_path, write=True)
-                self._gate.advance()
+            with self._gate.committing() as noted:
+                if self._graph is not None:
+                    self._graph.abandon()
+                    self._graph = None
+                self._graph = self._open_for_writing(noted)
                 record = self._graph.record()
-        except _ENGINE_ERRORS as again:
-            self._close_graph()
+        except (*_ENGINE_ERRORS, OSError) as again:
             raise StoreError(
                 f"the store in {self._folder} failed ({_clean(error)}) and cannot be opened again ({_clean(again)}): "
                 "what was committed before is still there"
             ) from error
         if record is None:
-            raise StoreError(f"the graph in {self._folder} lost its record")
+            raise StoreError(f"the graph in {self._folder} was never finished")
         self._record = record
         return record
+
+    def _open_for_writing(self, noted: Noted) -> _Graph:
+        """While committing."""
+        if noted.log is not None and not self._folding() and not self._log_is_whole(noted):
+            os.truncate(self._log_path, noted.log)
+        graph = _Graph(self._graph_path, write=True)
+        self._gate.note(noted.epoch + 1, self._log_size())
+        return graph
+
+    def _log_is_whole(self, noted: Noted) -> bool:
+        """False where the log holds part of a commit that never ended: the engine may crash on it."""
+        return noted.log is None or self._log_size() <= noted.log
+
+    def _folding(self) -> bool:
+        """Whether the engine was moving its log into the graph file. It finishes that itself, given all its files."""
+        own = {self._graph_path, self._log_path}
+        return any(path not in own for path in self._folder.glob(f"{self._graph_path.name}*"))
 
     # Reading
 
@@ -215,11 +236,7 @@ class EmbeddedStore:
             with self._mutex:
                 self._engine()
                 return read(self._record.commit)
-        with self._gate.reading() as epoch:
-            with self._mutex:
-                self._engine()
-                if self._stamp != (epoch, *self._file_stamp()) or self._log != self._log_stamp():
-                    self._open_reader(epoch)
+        with self._reading(fresh=True):
             return read(self._record.commit)
 
     def query(
@@ -312,20 +329,65 @@ class EmbeddedStore:
                 result = work(connection)
                 _run(connection, "COMMIT")
                 return result
-        with self._gate.reading() as epoch:
-            with self._mutex:
-                graph = self._engine()
-                if self._stamp != (epoch, *self._file_stamp()):
-                    self._open_reader(epoch)
-                    graph = self._engine()
-            with graph.connection() as connection:
-                return work(connection)
+        with self._reading() as graph, graph.connection() as connection:
+            return work(connection)
+
+    @contextmanager
+    def _reading(self, *, fresh: bool = False) -> Generator[_Graph]:
+        """Keep other processes from committing, and give the graph. Where pages have moved since it was opened, or with
+        `fresh` where anything was committed, it is opened anew; no thread can be reading the old one then."""
+        for attempt in range(_OPEN_ATTEMPTS):
+            with self._gate.reading() as noted:
+                with self._mutex:
+                    graph = self._current(noted, fresh)
+                if graph is not None:
+                    yield graph
+                    return
+            self._finish_for_the_dead()
+            if attempt:
+                time.sleep(0.05)
+        raise StoreError(
+            f"the store in {self._folder} cannot be read: a commit in it never ended; open it for writing once"
+        )
+
+    def _current(self, noted: Noted, fresh: bool) -> _Graph | None:
+        """The graph as it is on disk; None where a writer died and left work to finish. Inside the gate."""
+        if self._closed:
+            raise StoreError(f"the store in {self._folder} is closed")
+        stamp, log = (noted.epoch, *_stamp(self._graph_path)), _stamp(self._log_path)
+        if self._graph is not None and self._stamp == stamp and not (fresh and self._log != log):
+            return self._graph
+        if self._folding() or not self._log_is_whole(noted):
+            return None
+        self._close_graph()
+        self._graph, self._record = self._open_for_reading()
+        self._stamp, self._log = stamp, log
+        return self._graph
+
+    def _finish_for_the_dead(self) -> None:
+        """Do what a writer that died left to do, unless a new one is there to do it."""
+        try:
+            lock = WriterLock(self._folder / "writer.lock")
+        except StoreLocked:
+            return
+        try:
+            with self._gate.committing() as noted:
+                self._open_for_writing(noted).close()
+                self._gate.note(noted.epoch + 2, self._log_size())
+        except _ENGINE_ERRORS as error:
+            raise self._failure(error) from error
+        finally:
+            lock.release()
 
     # Opening and closing
 
     @property
     def _graph_path(self) -> Path:
         return self._folder / "graph.lbug"
+
+    @property
+    def _log_path(self) -> Path:
+        return self._folder / "graph.lbug.wal"
 
     @property
     def _marker_path(self) -> Path:
@@ -359,54 +421,29 @@ class EmbeddedStore:
                 "use a newer program; nothing was changed"
             )
 
-    def _open_reader(self, epoch: int) -> None:
-        """(Re)open the graph. Inside the gate."""
-        self._close_graph()
-        graph = self._open_for_reading()
+    def _open_for_reading(self) -> tuple[_Graph, _Record]:
+        if not self._graph_path.exists():
+            raise StoreError(f"the store in {self._folder} was never finished: open it for writing once")
+        try:
+            graph = _Graph(self._graph_path, write=False)
+        except _ENGINE_ERRORS as error:
+            raise self._failure(error) from error
         try:
             record = graph.record()
-        except _ENGINE_ERRORS as error:
-            graph.close()
-            raise self._failure(error) from error
-        if record is None:
-            graph.close()
-            raise StoreError(f"the store in {self._folder} was never finished: open it for writing once")
-        if record.schema != schema.VERSION:
-            graph.close()
+            if record is None:
+                raise StoreError(f"the store in {self._folder} was never finished: open it for writing once")
             self._refuse_newer(record.schema)
-            raise StoreError(
-                f"the store in {self._folder} has schema version {record.schema}, this program {schema.VERSION}: "
-                "open it for writing once to bring it up to date"
-            )
-        self._graph, self._record = graph, record
-        self._stamp, self._log = (epoch, *self._file_stamp()), self._log_stamp()
-
-    def _open_for_reading(self) -> _Graph:
-        for attempt in range(_OPEN_ATTEMPTS):
-            try:
-                return _Graph(self._graph_path, write=False)
-            except _ENGINE_ERRORS as error:
-                if not self._graph_path.exists():
-                    raise StoreError(
-                        f"the store in {self._folder} was never finished: open it for writing once"
-                    ) from None
-                if attempt == _OPEN_ATTEMPTS - 1:
-                    raise self._failure(error) from error
-                if _RECOVERY_PENDING in str(error):
-                    self._finish_checkpoint()
-            time.sleep(0.05)
-        raise AssertionError("unreachable")
-
-    def _finish_checkpoint(self) -> None:
-        """A writer died while it moved pages: open the graph for writing once, unless a new writer does so now."""
-        with suppress(StoreError):
-            lock = WriterLock(self._folder / "writer.lock")
-            try:
-                _Graph(self._graph_path, write=True).close()
-            except _ENGINE_ERRORS:
-                pass
-            finally:
-                lock.release()
+            if record.schema != schema.VERSION:
+                raise StoreError(
+                    f"the store in {self._folder} has schema version {record.schema}, this program {schema.VERSION}: "
+                    "open it for writing once to bring it up to date"
+                )
+        except BaseException as error:
+            graph.close()
+            if isinstance(error, _ENGINE_ERRORS):
+                raise self._failure(error) from error
+            raise
+        return graph, record
 
     def _open_writer(self) -> None:
         new = not self._marker_path.exists()
@@ -419,9 +456,8 @@ class EmbeddedStore:
             self._gate.create()
             if new:
                 self._write_marker()
-            with self._gate.committing():
-                self._graph = _Graph(self._graph_path, write=True)
-                self._gate.advance()
+            with self._gate.committing() as noted:
+                self._graph = self._open_for_writing(noted)
                 found = self._graph.record()
             self._record = found or _Record(schema.VERSION, 0)
             Sidecar(self._folder / "sidecar.sqlite", create=True)
@@ -436,7 +472,7 @@ class EmbeddedStore:
                 self._write_marker()
         except BaseException as error:
             self.close()
-            if isinstance(error, _ENGINE_ERRORS):
+            if isinstance(error, (*_ENGINE_ERRORS, OSError)):
                 raise self._failure(error) from error
             raise
 
@@ -458,13 +494,8 @@ class EmbeddedStore:
         except OSError as error:
             raise StoreError(f"cannot write {self._marker_path}: {error.strerror}") from error
 
-    def _file_stamp(self) -> tuple[int, ...]:
-        """Changes whenever pages of the graph file do."""
-        return _stamp(self._graph_path)
-
-    def _log_stamp(self) -> tuple[int, ...]:
-        """Changes, where the other does not, with every commit."""
-        return _stamp(self._graph_path.with_name(f"{self._graph_path.name}.wal"))
+    def _log_size(self) -> int:
+        return self._log_path.stat().st_size if self._log_path.exists() else 0
 
     def _failure(self, error: BaseException) -> StoreError:
         return StoreError(f"the store in {self._folder} failed: {_clean(error)}")
@@ -478,10 +509,11 @@ class EmbeddedStore:
     def close(self) -> None:
         """Close it; a second time does nothing. What was committed is safe in any case."""
         with self._mutex:
+            self._closed = True
             if self._writable and self._graph is not None:
-                with self._gate.committing():  # the engine folds its log into the graph file
+                with self._gate.committing() as noted:  # the engine moves its log into the graph file
                     self._close_graph()
-                    self._gate.advance()
+                    self._gate.note(noted.epoch + 1, self._log_size())
             self._close_graph()
             if self._lock is not None:
                 self._lock.release()

@@ -12,6 +12,7 @@ import os
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import NamedTuple
 
 from provenance.errors import StoreError, StoreLocked
 
@@ -46,15 +47,23 @@ class WriterLock:
         os.close(self._file)
 
 
-class CommitGate:
-    """Keeps reads and commits of different processes apart.
+class Noted(NamedTuple):
+    """What the last commit left for whoever comes next."""
 
-    Two files: whoever waits to commit holds the queue, so that a stream of overlapping reads cannot keep it out for
-    ever. `epoch` counts the times the graph file changed in place; a reader that sees another one opens it anew.
+    epoch: int
+    """How often the graph file has changed in place: a reader that sees another number opens the graph anew."""
+    log: int | None
+    """How many bytes of the engine's log are good. What lies beyond belongs to a commit that never ended. None: unknown."""
+
+
+class CommitGate:
+    """Keeps reads and commits of different processes apart, and remembers how far commits have come.
+
+    Two files: whoever waits to commit holds the queue, so that a stream of overlapping reads cannot keep it out for ever.
     """
 
     def __init__(self, folder: Path) -> None:
-        self._gate = folder / "commit.lock"
+        self._gate = folder / "commits"
         self._queue = folder / "queue.lock"
 
     def create(self) -> None:
@@ -62,26 +71,26 @@ class CommitGate:
             os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644))
 
     @contextmanager
-    def reading(self) -> Generator[int]:
-        """Hold commits off. Gives the epoch."""
+    def reading(self) -> Generator[Noted]:
+        """Hold commits off."""
         with _locked(self._queue, fcntl.LOCK_SH) as queue, _locked(self._gate, fcntl.LOCK_SH) as gate:
             fcntl.flock(queue, fcntl.LOCK_UN)
-            yield _epoch(gate)
+            yield _noted(gate)
 
     @contextmanager
-    def committing(self) -> Generator[None]:
+    def committing(self) -> Generator[Noted]:
         """Wait for reads to end and hold new ones off. Never inside `reading`."""
-        with _locked(self._queue, fcntl.LOCK_EX), _locked(self._gate, fcntl.LOCK_EX):
-            yield
+        with _locked(self._queue, fcntl.LOCK_EX), _locked(self._gate, fcntl.LOCK_EX) as gate:
+            yield _noted(gate)
 
-    def advance(self) -> None:
-        """Tell readers that the graph file changed in place. Only while committing."""
-        with suppress(OSError):  # a full disk: readers also look at the file itself
-            gate = os.open(self._gate, os.O_RDWR | os.O_CLOEXEC)
-            try:
-                os.pwrite(gate, f"{_epoch(gate) + 1:020d}\n".encode(), 0)
-            finally:
-                os.close(gate)
+    def note(self, epoch: int, log: int) -> None:
+        """Replace what is noted, on disk when this returns. Only while committing."""
+        gate = os.open(self._gate, os.O_RDWR | os.O_CLOEXEC)
+        try:  # always as long, so that a full disk is no obstacle
+            os.pwrite(gate, f"{epoch:020d} {log:020d}\n".encode(), 0)
+            os.fdatasync(gate)
+        finally:
+            os.close(gate)
 
 
 @contextmanager
@@ -95,5 +104,6 @@ def _locked(path: Path, how: int) -> Generator[int]:
         os.close(file)
 
 
-def _epoch(gate: int) -> int:
-    return int(os.pread(gate, 32, 0).split(b"\n")[0] or 0)
+def _noted(gate: int) -> Noted:
+    epoch, _, log = os.pread(gate, 64, 0).decode("ascii", "replace").partition(" ")
+    return Noted(int(epoch), int(log)) if epoch.isdigit() and log.strip().isdigit() else Noted(0, None)
