@@ -99,7 +99,7 @@ class _Judging:
 
     def _end_turn(self, found: Findings, last: bool) -> None:
         builder, turn = self.builder, found.turn
-        begin = turn.started
+        begin = turn.started or turn.first
         start = begin.record.time if begin is not None else None
         if start is None:
             start = self._first_time(found)
@@ -129,8 +129,7 @@ class _Judging:
             self._seen_by_kernel(found, runtime)
             return
         builder.put("Turn", turn.node, None, status="unknown")
-        entry = begin or next((call.called for call in found.calls if call.called is not None), None)
-        builder.gap("never_captured", f"turn/{turn.ordinal}/end", "the end of the turn", turn.node, entry)
+        builder.gap("never_captured", f"turn/{turn.ordinal}/end", "the end of the turn", turn.node, turn.first)
 
     def _first_time(self, found: Findings) -> int | None:
         times = [call.called.record.time for call in found.calls if call.called is not None]

@@ -192,6 +192,7 @@ class _Weaving:
     def _enter(self, turn: Turn, entry: Entry) -> None:
         if turn.node:
             return
+        turn.first = entry
         builder = self.builder
         turn.node = builder.put(
             "Turn", builder.id("Turn", turn.ordinal), entry, name=f"turn {turn.ordinal}", ordinal=turn.ordinal

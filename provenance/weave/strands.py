@@ -41,6 +41,8 @@ class Turn:
     ordinal: int = 0
     worked: bool = False
     node: str = ""
+    first: Entry | None = None
+    """What was first told of it."""
 
 
 @dataclass(slots=True, eq=False)
