@@ -37,10 +37,11 @@ from provenance.records import (
     TurnStarted,
 )
 from provenance.weave import anchors
-from provenance.weave.builder import Builder, add_usage, content_fields, fits, redacted, shortened, usage_fields
+from provenance.weave.builder import Builder, content_fields, fits, shortened, usage_fields
 from provenance.weave.calls import finish_calls, name_call
 from provenance.weave.merging import merged
 from provenance.weave.outcomes import RuntimeEnd, judge_session
+from provenance.weave.replies import Replies
 from provenance.weave.sessionlog import SessionLog, SourceLog
 from provenance.weave.strands import Call, Entry, Turn
 from provenance.weave.subgraph import Subgraph, difference
@@ -48,22 +49,6 @@ from provenance.weave.subgraph import Subgraph, difference
 __all__ = ["RuntimeEnd", "SessionLog", "SourceLog", "Subgraph", "difference", "weave_session"]
 
 _STATUSES = frozenset(("completed", "failed", "timed_out", "killed", "interrupted", "refused"))
-
-
-@dataclass(slots=True, eq=False)
-class Reply:
-    """One model response."""
-
-    node: str
-    turn: Turn
-    response: str | None
-    model: str | None = None
-    usage: dict[str, int] = field(default_factory=dict[str, int])
-    error: str | None = None
-    stop: str | None = None
-    reasoning: str | None = None
-    start: int | None = None
-    end: int | None = None
 
 
 @dataclass(slots=True)
@@ -114,13 +99,8 @@ class _Weaving:
         self.delegated_by = delegated_by
         self.told = Told(self.strand.turns, self.strand.calls)
         self.described: list[tuple[int, SessionDescribed, Entry]] = []
-        self.replies: dict[tuple[Turn, str], Reply] = {}
-        self.all_replies: list[Reply] = []
+        self.replies = Replies(self.builder)
         self.latest: Turn | None = None
-        self.open: Reply | None = None
-        self.previous: Reply | None = None
-        self.cut = False  # the context was compacted since `previous`
-        self.pending: list[tuple[str, int | None, Entry]] = []
         self.messages = self.plans = self.compactions = self.calls = 0
         self.names: dict[str, int] = {}
         self.first: int | None = None
@@ -132,7 +112,7 @@ class _Weaving:
         for entry in self.strand.entries:
             self._take(entry)
         exclusive = any(record.agent == "claude-code" for _, record, _ in self.described)
-        total = self._finish_replies(exclusive)
+        total = self.replies.finish(self.told.turns, exclusive)
         finish_calls(builder, self.told.calls, self.standing)
         self._describe()
         self._finish_session(total, exclusive)
@@ -158,14 +138,14 @@ class _Weaving:
             case MessageSaid():
                 self._message(record, entry)
             case ModelResponded():
-                self._responded(record, entry)
+                self.replies.take(record, entry)
             case ToolReturned():
                 self._returned(record, entry)
             case ApprovalDecided():
                 assert entry.call is not None
                 anchors.decided(self.builder, entry.call, self.standing, record, entry)
             case TurnStarted() | TurnEnded():
-                self.open = None
+                self.replies.close()
             case PolicyStated():
                 self.standing.state(record, entry)
                 if entry.turn is not None:
@@ -176,7 +156,7 @@ class _Weaving:
                 anchors.environment(self.builder, record, entry)
             case PlanDeclared():
                 self.plans += 1
-                reply = self._reply(entry, record.response)
+                reply = self.replies.of(entry, record.response)
                 anchors.plan(self.builder, self.plans, record, entry, reply.node)
             case ContextCompacted():
                 self._compacted(record, entry)
@@ -205,95 +185,13 @@ class _Weaving:
         if not isinstance(entry.record, PolicyStated):
             self.standing.govern(turn)
 
-    def _reply(self, entry: Entry, response: str | None, own: bool = False) -> Reply:
-        """The model response that an entry is part of; a new one begins where none is open."""
-        turn = entry.turn
-        assert turn is not None
-        if response is not None:
-            known = self.replies.get((turn, response))
-            if known is None and self.open is not None and self.open.response is None and self.open.turn is turn:
-                known = self.open
-                known.response = response
-            if known is None:
-                known = self._begin(entry, turn, response)
-            self.replies[turn, response] = known
-        elif self.open is not None and self.open.turn is turn and not own:
-            known = self.open
-        else:
-            known = self._begin(entry, turn, None)
-        self.open = None if own else known
-        time = fits(entry.record.time)
-        if time is not None:
-            known.start = time if known.start is None else min(known.start, time)
-            known.end = time if known.end is None else max(known.end, time)
-        return known
-
-    def _begin(self, entry: Entry, turn: Turn, response: str | None) -> Reply:
-        builder = self.builder
-        ordinal = len(self.all_replies) + 1
-        node = builder.put(
-            "ModelCall", builder.id("ModelCall", ordinal), entry, name=f"model call {ordinal}", ordinal=ordinal
-        )
-        reply = Reply(node, turn, response)
-        self.all_replies.append(reply)
-        builder.link("PART_OF", node, turn.node, entry, "response in the turn")
-        if self.previous is not None and not self.cut:
-            builder.link("FOLLOWS", node, self.previous.node, entry, "same context")
-        elif self.previous is not None and self.cut:
-            builder.link(
-                "FOLLOWS", node, self.previous.node, entry, "compacted context", basis="inferred", confidence=0.5
-            )
-        for artifact, size, told in self.pending:
-            builder.link("INFORMED_BY", node, artifact, told, "in the context", size=size)
-        self.pending.clear()
-        self.previous, self.cut = reply, False
-        return reply
-
-    def _responded(self, record: ModelResponded, entry: Entry) -> None:
-        reply = self._reply(entry, record.response, own=record.response is None and record.error is not None)
-        reply.model = record.model or reply.model
-        reply.usage = record.usage or reply.usage
-        reply.stop = record.stop_reason or reply.stop
-        reply.error = record.error or reply.error
-        if record.reasoning is not None and reply.reasoning is None:
-            reply.reasoning = record.reasoning.preview
-
-    def _finish_replies(self, exclusive: bool) -> dict[str, int]:
-        """Write the model calls; returns the session's sum of tokens."""
-        total: dict[str, int] = {}
-        by_turn: dict[Turn, dict[str, int]] = {}
-        for reply in self.all_replies:
-            counts = usage_fields(reply.usage, exclusive)
-            add_usage(total, counts)
-            add_usage(by_turn.setdefault(reply.turn, {}), counts)
-            self.builder.put(
-                "ModelCall",
-                reply.node,
-                None,
-                model=reply.model,
-                response=reply.response,
-                status="failed" if reply.error else "completed",
-                reason=redacted(reply.error) if reply.error else reply.stop,
-                reasoning=reply.reasoning,
-                start=reply.start,
-                end=reply.end,
-                clock="wall" if reply.start is not None else None,
-                **counts,
-            )
-        for turn in self.told.turns:
-            ended = turn.ended.record if turn.ended is not None else None
-            counts = usage_fields(ended.usage, exclusive) if isinstance(ended, TurnEnded) else {}
-            if turn.node:
-                self.builder.put("Turn", turn.node, None, **(counts or by_turn.get(turn, {})))
-        return total
-
     # Messages, calls, outputs
 
     def _message(self, record: MessageSaid, entry: Entry) -> None:
         builder, content = self.builder, record.content
         self.messages += 1
         spoken = record.role == "assistant"
-        reply = self._reply(entry, record.response) if spoken and entry.turn is not None else None
+        reply = self.replies.of(entry, record.response) if spoken and entry.turn is not None else None
         role = record.role if record.origin in ("human", "agent") else record.origin
         identity = builder.put(
             "Artifact",
@@ -314,9 +212,9 @@ class _Weaving:
             builder.link("GENERATED_BY", identity, reply.node, entry, "said in the response", size=content.size)
             self.told.finals[turn] = (entry, identity)
             return
-        self.open = None
+        self.replies.close()
         if not (entry.rank and record.role == "system"):  # a stream's notices to the user: no model saw them
-            self.pending.append((identity, content.size, entry))
+            self.replies.tell(identity, content.size, entry)
         if record.role == "user" and turn is not None and record.origin in ("human", "parent_agent"):
             builder.link("INFORMED_BY", turn.node, identity, entry, "request", size=content.size)
         if record.origin == "parent_agent" and self.delegated_by is not None and self._delegation_is_above():
@@ -337,7 +235,7 @@ class _Weaving:
 
     def _called(self, record: ToolCalled, entry: Entry) -> None:
         assert entry.call is not None and entry.turn is not None
-        reply = self._reply(entry, record.response)  # before the call has a place: it depends on the response
+        reply = self.replies.of(entry, record.response)  # before the call has a place: it depends on the response
         self._name(entry.call, entry)
         builder, node = self.builder, entry.call.node
         builder.link("FORMED_BY", node, reply.node, entry, "asked for in the response")
@@ -349,7 +247,7 @@ class _Weaving:
     def _returned(self, record: ToolReturned, entry: Entry) -> None:
         assert entry.call is not None
         builder, call = self.builder, entry.call
-        self.open = None
+        self.replies.close()
         if call.called is None and entry.turn is not None:
             builder.link("PART_OF", call.node, entry.turn.node, entry, "answer in the turn")
         if record.child_session is not None and record.child_session != self.log.session:
@@ -374,15 +272,15 @@ class _Weaving:
             builder.put("Artifact", identity, None, version=nth)
         builder.link("GENERATED_BY", identity, call.node, entry, "answer to the call", size=record.output.size)
         builder.link("PART_OF", identity, entry.turn.node if entry.turn else builder.node, entry, "answer")
-        self.pending.append((identity, record.output.size, entry))
+        self.replies.tell(identity, record.output.size, entry)
 
     def _compacted(self, record: ContextCompacted, entry: Entry) -> None:
         self.compactions += 1
-        builder, previous = self.builder, self.previous
-        self.open = None
+        builder = self.builder
+        self.replies.close()
         anchors.compaction(builder, self.compactions, record, entry)
         if record.summary is None:
-            self.cut = True
+            self.replies.cut = True
             return
         self.messages += 1
         identity = builder.put(
@@ -396,18 +294,7 @@ class _Weaving:
             **content_fields(record.summary),
         )
         builder.link("PART_OF", identity, entry.turn.node if entry.turn else builder.node, entry, "summary")
-        if previous is not None:
-            builder.link(
-                "GENERATED_BY",
-                identity,
-                previous.node,
-                entry,
-                "summary of the context",
-                basis="inferred",
-                confidence=0.9,
-            )
-        self.previous = None
-        self.pending = [(identity, record.summary.size, entry)]
+        self.replies.summarise(identity, record.summary.size, entry)
 
     # The session
 
@@ -421,7 +308,7 @@ class _Weaving:
         names = ("agent", "agent_version", "model", "model_provider", "cwd", "entrypoint", "git_commit", "git_branch")
         fields: Fields = {name: told(name) for name in names}
         if fields["model"] is None:
-            fields["model"] = next((reply.model for reply in self.all_replies if reply.model), None)
+            fields["model"] = next((reply.model for reply in self.replies.all if reply.model), None)
         builder.put("Session", builder.node, None, **fields)
         if self.described:
             entry = self.described[0][2]
