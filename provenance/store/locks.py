@@ -96,7 +96,12 @@ class CommitGate:
 @contextmanager
 def _locked(path: Path, how: int) -> Generator[int]:
     # An open of its own each time: locks belong to the open file, so threads of one process count separately.
-    file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError as error:
+        raise StoreError(
+            f"the store in {path.parent} cannot be used: {path.name}: {error.strerror}; open it for writing once"
+        ) from error
     try:
         fcntl.flock(file, how)
         yield file

@@ -19,17 +19,16 @@ Run: TypeAlias = Callable[[str], list[tuple[object, ...]]]
 Step: TypeAlias = Callable[[Run], None]
 
 STEPS: dict[int, Step] = {}
-"""Version reached -> what makes it from the version before. A version that only adds needs no entry of its own work:
-register `add_what_is_missing`."""
+"""Version reached -> what makes it from the version before; `add_what_is_missing` for one that only adds. Version 1 is
+the first, so there is no step yet."""
 
 
-def migrate(run: Run, found: int, *, target: int = schema.VERSION, steps: Mapping[int, Step] = STEPS) -> None:
+def migrate(run: Run, found: int, target: int, steps: Mapping[int, Step] = STEPS) -> None:
     """Run every step from the version found to the target, in order. Raises StoreError where one is missing."""
     missing = [version for version in range(found + 1, target + 1) if version not in steps]
     if missing:
         raise StoreError(
-            f"the store has schema version {found} and no step leads to version {missing[0]}: "
-            "it was written by a program older than those this one can take over from"
+            f"the store has schema version {found}, this program {target}, and no step leads to version {missing[0]}"
         )
     for version in range(found + 1, target + 1):
         steps[version](run)

@@ -150,12 +150,6 @@ def remove_nodes(kind: str, dialect: Dialect = LADYBUG) -> str:
     return f"{dialect.rows} MATCH (n:{quoted(kind)} {{id: {identity}}}) DETACH DELETE n"
 
 
-def copy_nodes(kind: str, fields: Sequence[str]) -> str:
-    """Ladybug's bulk load."""
-    names = ", ".join(quoted(name) for name in ("id", *fields))
-    return f"COPY {quoted(kind)} ({names}) FROM $rows"
-
-
 # Edges: rows are (tail id, head id, fields ...)
 
 
@@ -167,13 +161,6 @@ def create_edges(kind: str, tail: str, head: str, fields: Sequence[str], dialect
         f"MATCH (b:{quoted(head)} {{id: {second}}}) CREATE (a)-[:{quoted(kind)} {_map(fields, columns)}]->(b) "
         "RETURN count(*)"
     )
-
-
-def copy_edges(kind: str, tail: str, head: str, fields: Sequence[str]) -> str:
-    """Ladybug's bulk load. A missing end fails the statement."""
-    names = ", ".join(quoted(name) for name in fields)
-    listed = f" ({names})" if names else ""
-    return f"COPY {quoted(kind)}{listed} FROM $rows (from={text(tail)}, to={text(head)})"
 
 
 def find_edges(kind: str, tail: str, head: str, *, by_tail: bool, dialect: Dialect = LADYBUG) -> str:

@@ -42,7 +42,7 @@ def main(folder: Path) -> None:
     with open_store(folder, write=True) as store:
         store.apply(small(), {"weaver": b"before"})
         fails(store, big(1_000), {"weaver": b"after"}, 100_000)  # the engine's log
-        fails(store, big(25_000), {"weaver": b"after"}, 1_000_000)  # the graph file, by COPY
+        fails(store, big(25_000), {"weaver": b"after"}, 1_000_000)  # the graph file
         fails(store, Changes(nodes={"gap:1": {}}), {"weaver": bytes(50_000_000)}, 1_000_000)  # the sidecar
         store.apply(big(1_000), {"weaver": b"after"})
         assert store.counts()["Gap"] == 1_000

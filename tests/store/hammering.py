@@ -12,7 +12,6 @@ from pathlib import Path
 
 from provenance.changes import Changes
 from provenance.store import Store, open_store
-from provenance.store.embedded import BULK
 
 BATCH = 20
 HUB = "artifact:host:/hub@1.1"
@@ -30,8 +29,8 @@ def commit(number: int) -> Changes:
 
 
 def write(folder: Path, seconds: float) -> None:
-    """Commit as fast as it goes, saying after each that it is done. Some commits are big enough for COPY, and padding
-    makes the engine fold its log often."""
+    """Commit as fast as it goes, saying after each that it is done. Padding makes the engine fold its log
+    often, and some commits alone are too big for it."""
     end = time.monotonic() + seconds
     with open_store(folder, write=True) as store:
         number = int(store.state("number") or b"0")
@@ -39,7 +38,7 @@ def write(folder: Path, seconds: float) -> None:
             number += 1
             changes = commit(number)
             if number % 3 == 0:
-                for place in range(BULK + 1 if number % 10 == 0 else 3_000):
+                for place in range(20_000 if number % 30 == 0 else 3_000):
                     changes.put(f"gap:pad/{number}.{place}", detail="y" * 800)
             store.apply(changes, {"number": str(number).encode(), "blob": bytes([number % 256]) * 200_000})
             print(number, flush=True)
