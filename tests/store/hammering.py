@@ -53,6 +53,9 @@ def read(folder: Path, seconds: float, seed: int) -> None:
         with open_store(folder) as store:
             for _ in range(draw.choice((1, 3, 30))):
                 last = check(store, last)
+                state = store.states()
+                assert state["blob"] == bytes([int(state["number"]) % 256]) * 200_000, state["number"]
+                assert int(state["number"]) >= last, state["number"]
                 reads += 1
     print(reads, last)
 

@@ -328,7 +328,7 @@ def _with_padding(number: int) -> Changes:
 def test_readers_and_a_writer_at_full_speed(tmp_path: Path) -> None:
     folder = tmp_path / "store"
     with open_store(folder, write=True) as store:
-        store.apply(commit(1), {"number": b"1"})
+        store.apply(commit(1), {"number": b"1", "blob": b"\1" * 200_000})
     seconds = 8
     writer = program("hammering", "write", folder, seconds)
     readers = [program("hammering", "read", folder, seconds, seed) for seed in range(3)]
