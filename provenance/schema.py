@@ -736,6 +736,14 @@ EDGES: tuple[EdgeKind, ...] = (
         "#bfbfbf",
     ),
     EdgeKind(
+        "NAMED_BY",
+        "The state that gave the version its name or took it away: rename, link, unlink.",
+        (("Artifact", "Process"),),
+        Flow.METADATA,
+        "prov:wasAssociatedWith",
+        "#bfbfbf",
+    ),
+    EdgeKind(
         "FORMED_BY",
         "The call, plan or message was formed by that model response or plan.",
         (("ToolCall", "ModelCall"), ("Plan", "ModelCall"), ("ToolCall", "Plan"), ("Artifact", "ModelCall")),
