@@ -1,0 +1,1 @@
+"""The web explorer; not part of this version."""
