@@ -14,10 +14,16 @@ CERTAIN_ENOUGH = 0.3
 @cache
 def formats() -> tuple[Format, ...]:
     """All formats, in the order in which a tie is decided. Imported on first use: nothing happens at import."""
+    from ingest.effects import strace
     from ingest.turns import claude_stream, claude_transcript, codex_exec, codex_rollout
 
-    # Effects: one line a format, as `strace.FORMAT`.
-    return (codex_rollout.FORMAT, codex_exec.FORMAT, claude_transcript.FORMAT, claude_stream.FORMAT)
+    return (
+        codex_rollout.FORMAT,
+        codex_exec.FORMAT,
+        claude_transcript.FORMAT,
+        claude_stream.FORMAT,
+        strace.FORMAT,
+    )
 
 
 def named(name: str) -> Format:
