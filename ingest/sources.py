@@ -11,33 +11,18 @@ from __future__ import annotations
 import os
 import stat
 import threading
-from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import BinaryIO, Protocol, cast
+from typing import BinaryIO, cast
 from urllib.parse import unquote_to_bytes
 
 from ingest import registry
+from ingest.compression import Fault, Hasher, compression_of, file_chunks, head_of, new_hasher, skip
 from ingest.content import mend
 from ingest.interface import EffectParser, Format, Head
-from ingest.reading import (
-    BLOCK_SIZE,
-    LINE_LIMIT,
-    Block,
-    Chunks,
-    Cutter,
-    Fault,
-    Hasher,
-    compression_of,
-    file_chunks,
-    head_of,
-    line_at,
-    mark,
-    new_hasher,
-    skip,
-    stream_chunks,
-)
+from ingest.origins import MergedFiles, Origin, StoredFile, Stream
+from ingest.reading import BLOCK_SIZE, LINE_LIMIT, Block, Cutter, line_at
 from ingest.split_trace import SplitTrace, gather, plain_name, stem_of
 from provenance.errors import SourceError
 from provenance.identity import key_of
@@ -58,89 +43,6 @@ class Unreadable:
     named: bool = False
 
 
-class _Origin(Protocol):
-    """Where a source's bytes come from."""
-
-    def chunks(self, offset: int, final: bool) -> Chunks: ...
-    def prefix(self, offset: int) -> Hasher: ...
-
-
-@dataclass(frozen=True, slots=True)
-class _File:
-    path: Path
-
-    def chunks(self, offset: int, final: bool) -> Chunks:
-        try:
-            yield from file_chunks(self.path, offset)
-        except OSError as error:
-            raise SourceError(f"{mend(str(self.path))} can no longer be read: {error.strerror}.") from error
-
-    def prefix(self, offset: int) -> Hasher:
-        return _hash(self.chunks(0, True), offset)
-
-
-@dataclass(frozen=True, slots=True)
-class _Split:
-    trace: SplitTrace
-    final: bool
-
-    def chunks(self, offset: int, final: bool) -> Chunks:
-        return self.trace.chunks(offset, final)
-
-    def prefix(self, offset: int) -> Hasher:
-        return _hash(self.chunks(0, self.final), offset)
-
-
-class _Stream:
-    """Standard input or a named pipe: read once, forwards."""
-
-    def __init__(self, stream: BinaryIO) -> None:
-        self._items = stream_chunks(stream)
-        self._ahead: deque[bytes | Fault] = deque()
-        self._position = 0
-
-    def head(self) -> tuple[bytes, Fault | None]:
-        """Reads up to HEAD_SIZE bytes ahead; waits for them, or for the end."""
-
-        def remembered() -> Chunks:
-            for item in self._items:
-                self._ahead.append(item)
-                yield item
-
-        return head_of(remembered())
-
-    def _take(self) -> Chunks:
-        while True:
-            item = self._ahead.popleft() if self._ahead else next(self._items, None)
-            if item is None:
-                return
-            self._position += 0 if isinstance(item, Fault) else len(item)
-            yield item
-
-    def chunks(self, offset: int, final: bool) -> Chunks:
-        if offset < self._position:
-            raise SourceError("Standard input can be read only once; save it to a file to read it again.")
-        yield from skip(self._take(), offset - self._position)
-
-    def prefix(self, offset: int) -> Hasher:
-        if self._position:
-            raise SourceError("Standard input can be read only once; save it to a file to read it again.")
-        hasher = new_hasher()
-        for item in self._take():
-            if isinstance(item, Fault):
-                self._ahead.appendleft(item)
-                break
-            over = self._position - offset
-            if over <= 0:
-                hasher.update(item)
-                continue
-            hasher.update(item[:-over])
-            self._ahead.appendleft(item[-over:])
-            self._position = offset
-            break
-        return hasher
-
-
 @dataclass(slots=True)
 class Source:
     """One source of evidence, ready to be read in pieces.
@@ -159,7 +61,7 @@ class Source:
     head: Head
     key: str
     final: bool
-    origin: _Origin = field(repr=False)
+    origin: Origin = field(repr=False)
     path: Path | None = None  # of a single file
     block_size: int = BLOCK_SIZE
     line_limit: int = LINE_LIMIT
@@ -190,28 +92,26 @@ class Source:
 
 
 def discover(
-    paths: Sequence[str | Path], *, stdin: BinaryIO | None = None, final: bool = False
+    paths: Sequence[str | Path], *, stdin: BinaryIO | None = None, final: bool = False, form: Format | None = None
 ) -> Iterator[Source | Unreadable]:
     """What the named files, folders and `-` hold, in that order, a folder's files by name, each file once.
 
     Folders are walked through links, hidden folders in them are passed over. One of several per-pid files of
-    `strace -ff` stands for all of them. Standard input and compressed data from a pipe are always final.
+    `strace -ff` stands for all of them. Standard input and named pipes are always final. `form` is what the files that
+    are named themselves are in, whatever they look like; files of a named folder are always recognised by content.
     """
     seen: set[str] = set()
+    traces: dict[tuple[Path, str], SplitTrace | None] = {}
     for given in paths:
         if str(given) == "-":
             if STDIN not in seen:
                 seen.add(STDIN)
-                yield (
-                    Unreadable(STDIN, "there is no standard input", True)
-                    if stdin is None
-                    else _from_stream(stdin, "-", STDIN)
-                )
+                yield _from_stream(stdin, "-", STDIN, form) if stdin else Unreadable(STDIN, "there is none", True)
             continue
         path = Path(os.path.abspath(given))  # noqa: PTH100 - links stay as the user wrote them
-        walked: Iterator[Path | Unreadable] = _walk(path) if path.is_dir() else iter((path,))
-        named = not path.is_dir()
-        for item in walked:
+        named = not os.path.isdir(path)  # noqa: PTH112 - never raises
+        forced = form if named else None
+        for item in (path,) if named else _walk(path):
             if isinstance(item, Unreadable):
                 yield item
                 continue
@@ -219,13 +119,17 @@ def discover(
             if real in seen:
                 continue
             seen.add(real)
-            stem = stem_of(item.name)
-            trace = gather(item.parent, stem[0]) if stem else None
+            trace = None
+            if forced is None and (stem := stem_of(item.name)):
+                place = (item.parent, stem[0])
+                if place not in traces:
+                    traces[place] = gather(*place)
+                trace = traces[place]
             if trace and any(member.path == item for member in trace.members):
                 seen.update(os.path.realpath(member.path) for member in trace.members)
                 yield _from_split(trace, final, named)
             else:
-                yield _from_file(item, final, named)
+                yield _from_file(item, final, named, forced)
 
 
 def _walk(folder: Path) -> Iterator[Path | Unreadable]:
@@ -244,9 +148,9 @@ def _walk(folder: Path) -> Iterator[Path | Unreadable]:
             visited.add((status.st_dev, status.st_ino))
             entries = sorted(path.iterdir(), reverse=True)
         except OSError as error:
-            yield Unreadable(uri_of(path), _why(error))
+            yield Unreadable(uri_of(path), "broken link" if path.is_symlink() else _why(error))
             continue
-        stack.extend(entry for entry in entries if not (entry.name.startswith(".") and entry.is_dir()))
+        stack.extend(entry for entry in entries if not (entry.name.startswith(".") and os.path.isdir(entry)))  # noqa: PTH112
 
 
 def uri_of(path: Path) -> str:
@@ -264,30 +168,30 @@ def _why(error: OSError) -> str:
     return f"cannot be read: {error.strerror or error}"
 
 
-def _from_file(path: Path, final: bool, named: bool) -> Source | Unreadable:
+def _from_file(path: Path, final: bool, named: bool, form: Format | None) -> Source | Unreadable:
     uri = uri_of(path)
     try:
         mode = path.stat().st_mode
         if not stat.S_ISREG(mode):
             if named and (stat.S_ISFIFO(mode) or stat.S_ISCHR(mode)):
-                return _from_stream(path.open("rb"), mend(path.name), uri)
+                return _from_stream(path.open("rb"), mend(path.name), uri, form)
             return Unreadable(uri, "not a regular file", named)
         data, fault = head_of(file_chunks(path))
     except OSError as error:
         return Unreadable(uri, _why(error), named)
-    return _known(mend(plain_name(path.name)), uri, data, fault, final, named, _File(path), path)
+    return _known(mend(plain_name(path.name)), uri, data, fault, final, named, StoredFile(path), path, form)
 
 
-def _from_stream(stream: BinaryIO, name: str, uri: str) -> Source | Unreadable:
-    origin = _Stream(stream)
+def _from_stream(stream: BinaryIO, name: str, uri: str, form: Format | None) -> Source | Unreadable:
+    origin = Stream(stream)
     data, fault = origin.head()
-    return _known(name, uri, data, fault, True, True, origin)
+    return _known(name, uri, data, fault, True, True, origin, None, form)
 
 
 def _from_split(trace: SplitTrace, final: bool, named: bool) -> Source | Unreadable:
     data, fault = head_of(trace.chunks(0, final))
     uri = uri_of(trace.folder / f"{trace.name}.*")
-    return _known(mend(trace.name), uri, data, fault, final, named, _Split(trace, final))
+    return _known(mend(trace.name), uri, data, fault, final, named, MergedFiles(trace, final))
 
 
 def _known(
@@ -297,15 +201,16 @@ def _known(
     fault: Fault | None,
     final: bool,
     named: bool,
-    origin: _Origin,
+    origin: Origin,
     path: Path | None = None,
+    form: Format | None = None,
 ) -> Source | Unreadable:
     """The source, once its format and its key are known."""
     head = Head(name, data)
     if not data.strip():
         return Unreadable(uri, f"{fault.reason}: {fault.detail}" if fault else "empty", named)
     try:
-        found = registry.detect(head)
+        found = form or registry.detect(head)
     except SourceError as error:
         if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
             return Unreadable(uri, "UTF-16 text; convert it to UTF-8 (iconv -f UTF-16 -t UTF-8)", named)
@@ -331,21 +236,6 @@ def key_for(head: Head, form: Format, final: bool) -> str | None:
     return key_of(beginning)
 
 
-def _hash(chunks: Chunks, offset: int) -> Hasher:
-    hasher = new_hasher()
-    left = offset
-    for item in chunks:
-        if left <= 0:
-            break
-        if isinstance(item, Fault):
-            hasher.update(mark(item))
-            left -= item.size
-        else:
-            hasher.update(item[:left])
-            left -= len(item)
-    return hasher
-
-
 # --------------------------------------------------------------------------------------------------------------------
 # Keeping up, and going back
 
@@ -354,10 +244,10 @@ def follow(source: Source, offset: int, line: int, *, poll: float = 0.5, stop: t
     """New whole lines as they come, until `stop` is set; looked for every `poll` seconds.
 
     Ends with a `source was truncated` report when the file got shorter, holds something else at this place (rotated,
-    rewritten), or is gone. A pipe is read to its end. SourceError for per-pid files: record with `-f -o FILE` instead.
+    rewritten), or is gone; its digest is that of the block before, "" where there was none. A pipe is read to its end. SourceError for per-pid files: record with `-f -o FILE` instead.
     """
     if source.path is None:
-        if isinstance(source.origin, _Split):
+        if isinstance(source.origin, MergedFiles):
             raise SourceError(
                 f"{source.uri} cannot be followed: its lines are merged. Record with `strace -f -o FILE`."
             )
@@ -369,7 +259,7 @@ def follow(source: Source, offset: int, line: int, *, poll: float = 0.5, stop: t
     path = source.path
     tail: bytes | None = None
     last: tuple[int, int] | None = None
-    digest = new_hasher().hexdigest()
+    digest = ""
     while True:
         stopping = stop.is_set()
         try:
@@ -387,12 +277,16 @@ def follow(source: Source, offset: int, line: int, *, poll: float = 0.5, stop: t
         tail = found
         if last != (status.st_size, status.st_mtime_ns):
             last = (status.st_size, status.st_mtime_ns)
-            for block in source.blocks(offset, line, final=False):
-                if block.skipped and block.skipped[0].reason == "truncated compressed stream":
-                    continue  # it is still being written
-                yield block
-                offset, line, digest = block.end, block.next_line, block.digest
-            tail = None
+            try:
+                for block in source.blocks(offset, line, final=False):
+                    if block.skipped and block.skipped[0].reason == "truncated compressed stream":
+                        continue  # it is still being written
+                    yield block
+                    offset, line, digest = block.end, block.next_line, block.digest
+                    tail = (tail + block.data)[-_TAIL:] if tail is not None and block.data else None
+            except SourceError as error:
+                yield _truncated(offset, line, digest, str(error))
+                return
         if stopping:
             return
         stop.wait(poll)

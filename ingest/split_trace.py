@@ -17,9 +17,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from ingest.compression import PIECE, SUFFIXES, Chunks, Fault, file_chunks, head_of, new_hasher, skip
 from ingest.effects import strace, strace_text
 from ingest.interface import Head
-from ingest.reading import SUFFIXES, Chunks, Cutter, Fault, file_chunks, head_of, new_hasher, skip
+from ingest.reading import Cutter
 from provenance.records import Clock
 
 _MEMBER = re.compile(r"(.+)\.(\d+)", re.DOTALL)
@@ -29,7 +30,6 @@ _PROGRAM = re.compile(rb" *(?:[\d:.]+ +)?execve(?:at)?\(")
 _STAMP = re.compile(rb" *([\d:.]+) ")
 _DAY = 86_400_000_000_000
 _JITTER = 60_000_000_000  # a clock set back by less than this does not begin another day
-_PIECE = 1024 * 1024
 
 
 def plain_name(name: str) -> str:
@@ -54,7 +54,6 @@ class Member:
     path: Path
     first: bytes  # its first line
     certain: bool  # strace beyond doubt
-    size: int  # bytes as stored, when it was found
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +140,6 @@ def _member(path: Path, pid: int) -> Member | None:
     try:
         if not path.is_file():
             return None
-        size = path.stat().st_size
         data, _ = head_of(file_chunks(path))
     except OSError:
         return None
@@ -149,7 +147,7 @@ def _member(path: Path, pid: int) -> Member | None:
     lines = head.lines(40)
     if not lines or b"\0" in data[:4096] or any(_HAS_PID.match(line) for line in lines) or not _BEGINS.match(lines[0]):
         return None
-    return Member(pid, path, lines[0], strace.FORMAT.score(head) >= 0.5, size)
+    return Member(pid, path, lines[0], strace.FORMAT.score(head) >= 0.5)
 
 
 def _clock_of(line: bytes) -> Clock:
@@ -213,7 +211,7 @@ def _gathered(items: Chunks) -> Chunks:
             continue
         lines.append(item)
         size += len(item)
-        if size >= _PIECE:
+        if size >= PIECE:
             yield b"".join(lines)
             lines, size = [], 0
     if lines:
