@@ -351,10 +351,10 @@ class Intake:
             log = SessionLog.load(held.log) if held.log else SessionLog(name)
             if gathered.get(name):
                 log.add(source.key, source.format.name, gathered[name])
-            tail = SessionLog(name)
+            ending = SessionLog(name)
             if tails.get(name):
-                tail.add(source.key, source.format.name, tails[name])
-                held.tails[source.key] = (source.format.name, tail.dump())
+                ending.add(source.key, source.format.name, tails[name])
+                held.tails[source.key] = (source.format.name, ending.dump())
             else:
                 held.tails.pop(source.key, None)
             held.log = log.dump()
@@ -419,7 +419,9 @@ class Intake:
             self._summary.unmatched += len(joined.attribution.unmatched)
             self._summary.ambiguous += len(joined.attribution.ambiguous)
             end = joined.runtime_end
-            told = (end.time, end.signal, end.status, end.complete, end.source, end.process) if end else None
+            told = (
+                (end.time, end.signal, end.status, end.complete, end.source, end.process, end.cut_off) if end else None
+            )
             self._reweave(name, changes, states, runtime_end=told)
         delegations: dict[str, str] = {}
         for row in self.store.query(_DELEGATIONS, {"prefix": f"session:{name}/"}).rows:

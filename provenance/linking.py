@@ -31,7 +31,7 @@ RETURN c.id AS id, c.action AS action, c.command AS command, c.paths AS paths, c
 """
 _OUTPUTS = """
 MATCH (a:Artifact)-[:GENERATED_BY]->(c:ToolCall) WHERE c.id STARTS WITH $prefix AND a.class = 'tool_output'
-RETURN c.id AS call, a.id AS output
+RETURN c.id AS call, a.id AS output, a.size AS size
 """
 _PROCESSES = """
 MATCH (p:Process) WHERE p.clock = 'wall' AND p.start >= $first AND p.start <= $last
@@ -66,6 +66,8 @@ RETURN 'USED' AS kind, p.process AS process, a.id AS target, a.path AS path, e.f
 _COVERAGES = """
 MATCH (c:Coverage)-[:RECORDED_IN]->(s:Source) RETURN c.id AS id, s.id AS source, c.start AS start, c.end AS finish
 """
+
+_FINISHED = "MATCH (s:Source) WHERE s.complete = true RETURN s.id AS id"
 
 
 @dataclass(slots=True)
@@ -116,7 +118,9 @@ def join(store: Store, session: dict[str, Any]) -> Joined | None:
     known = {(touch.kind, touch.process, touch.target) for touch in touches}
     touches += [touch for touch in files if (touch.kind, touch.process, touch.target) not in known]
     found = attribute(name, session["agent"], session["cwd"], calls, rows, touches)
-    return Joined(name, _changes(store, name, previous, found, rows), found, _runtime_end(found, rows))
+    return Joined(
+        name, _changes(store, name, previous, found, rows), found, _runtime_end(found, rows, _finished(store))
+    )
 
 
 def _one_trace(rows: list[ProcessRow], files: list[TouchRow]) -> list[ProcessRow]:
@@ -131,14 +135,17 @@ def _one_trace(rows: list[ProcessRow], files: list[TouchRow]) -> list[ProcessRow
 
 def _calls(store: Store, session: str) -> list[CallRow]:
     prefix = f"toolcall:{session}/"
-    outputs = {str(row["call"]): str(row["output"]) for row in store.query(_OUTPUTS, {"prefix": prefix}).dicts()}
+    outputs: dict[str, tuple[str, int | None]] = {}
+    for row in store.query(_OUTPUTS, {"prefix": prefix}).dicts():
+        given: dict[str, Any] = row
+        outputs[given["call"]] = (given["output"], given["size"])
     found: list[CallRow] = []
     for row in store.query(_CALLS, {"prefix": prefix}).dicts():
         values: dict[str, Any] = row
         found.append(
             CallRow(
                 values["id"], session, values["action"] or "other", values["command"], tuple(values["paths"] or ()), values["cwd"],
-                values["start"], values["finish"], values["status"] or "unknown", outputs.get(values["id"]),
+                values["start"], values["finish"], values["status"] or "unknown", *outputs.get(values["id"], (None, None)),
             )
         )  # fmt: skip
     return sorted(found, key=lambda call: call.id)
@@ -257,7 +264,12 @@ def _covering(store: Store, rows: list[ProcessRow], found: Attribution) -> list[
     ]
 
 
-def _runtime_end(found: Attribution, rows: list[ProcessRow]) -> RuntimeEnd | None:
+def _finished(store: Store) -> set[str]:
+    """Keys of the traces that were read to their end."""
+    return {str(row["id"]).removeprefix("source:") for row in store.query(_FINISHED).dicts()}
+
+
+def _runtime_end(found: Attribution, rows: list[ProcessRow], finished: set[str]) -> RuntimeEnd | None:
     """How the agent's own process ended, as the trace saw it."""
     if found.runtime is None:
         return None
@@ -266,7 +278,9 @@ def _runtime_end(found: Attribution, rows: list[ProcessRow]) -> RuntimeEnd | Non
     ended = [row for row in mine if row.signal is not None or row.exit_code is not None]
     if not ended:
         last = max((row.end or row.start for row in rows), default=None)
-        return RuntimeEnd(time=last, complete=False, process=mine[-1].id)
+        return RuntimeEnd(
+            time=last, complete=False, process=mine[-1].id, source=mine[0].source, cut_off=mine[0].trace in finished
+        )
     row = ended[-1]
     return RuntimeEnd(
         time=row.end, signal=row.signal, status=row.exit_code, complete=True, source=row.source, process=row.id

@@ -48,8 +48,11 @@ def descriptor(trace: Trace, words: str, start: int = 0) -> tuple[int, str | Non
         end = comma if comma >= 0 else len(words.rstrip().rstrip(")"))
         return int(words[start:end].rstrip(" )")), None, end
     end = words.find(">, ", mark)
-    if end < 0 or (deleted := words.find(">(deleted)", mark, end + 1)) >= 0:
-        end = deleted if end >= 0 else max(words.rfind(">("), words.rfind(">"))
+    deleted = words.find(">(deleted)", mark, end + 1 if end >= 0 else len(words))
+    if deleted >= 0:
+        end = deleted
+    elif end < 0:
+        end = words.rfind(">")
     fd = words[start:mark]
     after = words.find(",", end)
     return (

@@ -41,6 +41,7 @@ class CallRow:
     end: int | None
     status: str
     output: str | None = None  # id of its tool output
+    output_size: int | None = None  # bytes
 
 
 @dataclass(slots=True)
@@ -359,24 +360,36 @@ def _match_outputs(
     matched: dict[str, dict[str, tuple[float, str]]],
     runtimes: set[str],
 ) -> None:
-    """A call's output came through what its processes wrote and the agent read."""
-    outputs = {call.id: call.output for call in calls if call.output}
+    """A call's output came through what its processes wrote and the agent read.
+
+    Where one of these channels carried just as many bytes as the output has (give or take a final newline), it is the one.
+    """
+    outputs = {call.id: call for call in calls if call.output}
     read: dict[str, TouchRow] = {}
     for touch in touches:
         if touch.kind == "USED" and touch.process in runtimes and (touch.path is None or touch.label == "agent_state"):
             read[touch.target] = touch
+    channels: dict[str, dict[str, tuple[float, TouchRow]]] = defaultdict(dict)
     for touch in touches:
-        if touch.kind != "GENERATED_BY" or touch.target not in read:
-            continue
-        for call, (confidence, _) in matched.get(touch.process, {}).items():
-            output = outputs.get(call)
-            if output is not None:
-                result.link(
-                    "DERIVED_FROM",
-                    output,
-                    touch.target,
-                    "output_channel",
-                    0.9 * confidence,
-                    touch.first,
-                    bytes=read[touch.target].size,
-                )
+        if touch.kind == "GENERATED_BY" and touch.target in read:
+            for call, (confidence, _) in matched.get(touch.process, {}).items():
+                if call in outputs:
+                    channels[call][touch.target] = (confidence, read[touch.target])
+    for call, found in channels.items():
+        size = outputs[call].output_size
+        fitting = {
+            target: value
+            for target, value in found.items()
+            if size is not None and 0 <= (value[1].size or 0) - size <= 1 and size > 0
+        }
+        for target, (confidence, touch) in (fitting or found).items():
+            rule, share = ("output_channel_and_size", 0.95) if fitting else ("output_channel", 0.6)
+            result.link(
+                "DERIVED_FROM",
+                outputs[call].output or "",
+                target,
+                rule,
+                share * confidence,
+                touch.first,
+                bytes=touch.size,
+            )

@@ -61,7 +61,7 @@ class EffectWeaver:
             if kind is r.Read:
                 # The hot path: a known input read again.
                 process = tasks.get(record.pid)
-                resource = record.resource  # type: ignore[attr-defined]
+                resource: str | None = record.resource  # type: ignore[attr-defined]
                 if process is not None and resource is not None:
                     entry = process.inputs.get(resource)
                     if entry is not None:

@@ -53,10 +53,14 @@ class RuntimeEnd:
     """RawRef of the record that tells of it."""
     process: str | None = None
     """Node id of the process, which the store holds already."""
+    cut_off: bool = False
+    """The trace, read to its end, stops while the process runs: recorder and agent went down together."""
 
     @property
     def verdict(self) -> str | None:
         """`killed`, `interrupted` or `failed`; None where it decides nothing."""
+        if self.cut_off:
+            return "killed"
         if not self.complete:
             return None
         if self.signal is not None:
@@ -124,8 +128,17 @@ class _Judging:
             found.status = runtime.verdict
             end = fits(runtime.time)
             builder.put(
-                "Turn", turn.node, None, status=found.status, reason=runtime.signal or "the agent ended", end=end
+                "Turn",
+                turn.node,
+                None,
+                status=found.status,
+                reason=runtime.signal or ("cut off" if runtime.cut_off else "the agent ended"),
+                end=end,
             )
+            if runtime.cut_off:
+                builder.gap(
+                    "never_captured", f"turn/{turn.ordinal}/end", "how the agent's process ended", turn.node, turn.first
+                )
             self._seen_by_kernel(found, runtime)
             return
         builder.put("Turn", turn.node, None, status="unknown")
@@ -143,18 +156,18 @@ class _Judging:
         return calls
 
     def _seen_by_kernel(self, found: Findings, runtime: RuntimeEnd) -> None:
-        words = runtime.signal or f"exit status {runtime.status}"
-        verdict = Verdict(
-            _VERDICT_OF_END[found.status], "kernel", f"{words} ended the agent's process", rule="process end"
-        )
+        basis, rule, confidence = "observed", "process end", 1.0
+        words = f"{runtime.signal or f'exit status {runtime.status}'} ended the agent's process"
+        if runtime.cut_off:
+            basis, rule, confidence = "inferred", "trace cut off", 0.8
+            words = "record and trace both stop while the agent was at work"
+        verdict = Verdict(_VERDICT_OF_END[found.status], "kernel", words, rule=rule, confidence=confidence)
         node = self._outcome("runtime", "checked", "run", verdict, None, runtime.time, runtime.source)
         calls = self._unanswered(found, found.status, runtime.time)
         for target in (self.builder.node, found.turn.node, *(call.node for call in calls)):
-            self._of(node, target, None, verdict, "observed", runtime.source)
+            self._of(node, target, None, verdict, basis, runtime.source)
         if runtime.process is not None:
-            self.builder.link(
-                "BASED_ON", node, runtime.process, None, "process end", basis="observed", source=runtime.source
-            )
+            self.builder.link("BASED_ON", node, runtime.process, None, rule, basis=basis, source=runtime.source)
 
     def _end_session(self, step: str | None) -> None:
         builder, told, runtime = self.builder, self.told, self.runtime_end

@@ -6,7 +6,7 @@ data (`snapshot`, `restored`): a closed set of classes, no code.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 
@@ -207,7 +207,7 @@ def snapshot(root: Any) -> bytes:
     places: dict[int, int] = {}
 
     def encode(value: Any) -> Any:
-        kind: type[Any] = type(value)
+        kind: Any = type(value)
         if value is None or kind is str or kind is int or kind is bool or kind is float:
             return value
         if kind is dict:
@@ -229,19 +229,21 @@ def snapshot(root: Any) -> bytes:
 
 def restored(data: bytes) -> Any:
     """What `snapshot` was given."""
-    top, rows = msgspec.msgpack.decode(data)
-    objects: list[Any] = [object.__new__(_CLASSES[row[0]]) for row in rows]
+    top, rows = msgspec.msgpack.decode(data, type=tuple[Any, list[Any]])
+    made: list[type[Any]] = [_CLASSES[row[0]] for row in rows]
+    objects: list[Any] = [object.__new__(kind) for kind in made]
 
     def decode(value: Any) -> Any:
         if type(value) is not list:
             return value
-        mark = value[0]
+        listed = cast("list[Any]", value)
+        mark: str = listed[0]
         if mark == "o":
-            return objects[value[1]]
+            return objects[listed[1]]
         if mark == "d":
-            parts = [decode(part) for part in value[1:]]
+            parts = [decode(part) for part in listed[1:]]
             return dict(zip(parts[::2], parts[1::2], strict=True))
-        items = [decode(item) for item in value[1:]]
+        items = [decode(item) for item in listed[1:]]
         return items if mark == "l" else tuple(items) if mark == "t" else set(items)
 
     for instance, row in zip(objects, rows, strict=True):
