@@ -182,7 +182,7 @@ def _unpack(raw: Chunks, new: Callable[[], _Decoder]) -> Chunks:
         yield Fault("truncated compressed stream", "the file ends inside a compressed member")
 
 
-def stream_chunks(stream: BinaryIO) -> Chunks:
+def stream_chunks(stream: BinaryIO, piece: int = PIECE) -> Chunks:
     """All decompressed bytes from the stream's present place on, which has to be its beginning."""
     start = b""
     try:
@@ -193,20 +193,20 @@ def stream_chunks(stream: BinaryIO) -> Chunks:
         return
     kind = compression_of(start)
     if kind is None:
-        yield from _raw(stream, start, PIECE)
+        yield from _raw(stream, start, piece)
     else:
         yield from _unpack(_raw(stream, start, _PACKED_ZSTD if kind == "zstd" else _PACKED), _DECODERS[kind])
 
 
-def file_chunks(path: Path, offset: int = 0) -> Chunks:
+def file_chunks(path: Path, offset: int = 0, piece: int = PIECE) -> Chunks:
     """The file's decompressed bytes from the offset on. Raises OSError on the first piece if it cannot be opened."""
     with path.open("rb") as stream:
         if offset and compression_of(stream.read(_MAGIC_SIZE)) is None:
             stream.seek(offset)
-            yield from _raw(stream, b"", PIECE)
+            yield from _raw(stream, b"", piece)
             return
         stream.seek(0)
-        yield from skip(stream_chunks(stream), offset)
+        yield from skip(stream_chunks(stream, piece), offset)
 
 
 def skip(chunks: Chunks, offset: int, hasher: Hasher | None = None) -> Chunks:

@@ -29,6 +29,7 @@ _BEGINS = re.compile(rb" *(?:[\d:.]+ +)?(?:[a-z_][a-z0-9_]*\(|<\.\.\. |--- |\+\+
 _PROGRAM = re.compile(rb" *(?:[\d:.]+ +)?execve(?:at)?\(")
 _STAMP = re.compile(rb" *([\d:.]+) ")
 _DAY = 86_400_000_000_000
+_SHARE = 64 * 1024  # bytes that are read of one file at a time
 _JITTER = 60_000_000_000  # a clock set back by less than this does not begin another day
 
 
@@ -73,7 +74,7 @@ class SplitTrace:
 
     def chunks(self, offset: int, final: bool) -> Chunks:
         """The merged lines. A file's last line without newline is given (with one) only when final."""
-        return skip(_gathered(self._merged(final) if self.timed else self._one_by_one(final)), offset)
+        return skip(_gathered(self._merged(final)) if self.timed else self._one_by_one(final), offset)
 
     def _one_by_one(self, final: bool) -> Chunks:
         if len(self.members) > 1:
@@ -81,7 +82,9 @@ class SplitTrace:
                 "order unknown", f"{len(self.members)} files of strace -ff without time stamps: read file by file"
             )
         for member in self.members:
-            yield from _lines(member, final)
+            prefix = b"%d " % member.pid
+            for item in _lines(member, final):
+                yield item if isinstance(item, Fault) else b"".join([prefix + line for line in item])
 
     def _merged(self, final: bool) -> Chunks:
         clock = self._clock()
@@ -98,7 +101,7 @@ class SplitTrace:
         while waiting or heap:
             while waiting and (not heap or waiting[-1] <= heap[0][:2]):
                 start, order = waiting.pop()
-                rest = _stamped(_lines(self.members[order], final), clock, origin, start)
+                rest = _stamped(self.members[order], final, clock, origin, start)
                 head = next(rest, None)
                 if head is not None:
                     heapq.heappush(heap, (head[0], order, head[1], rest))
@@ -130,7 +133,9 @@ def gather(folder: Path, name: str) -> SplitTrace | None:
     clock = _clock_of(members[0].first)
 
     def rank(member: Member) -> tuple[bool, int, int]:
-        return not _PROGRAM.match(member.first), _time(clock, member.first) or 0, member.pid
+        # Times of day do not tell which was first: midnight may lie between.
+        started = _time(clock, member.first) or 0 if clock is Clock.WALL else 0
+        return not _PROGRAM.match(member.first), started, member.pid
 
     root = min(members, key=rank)
     return SplitTrace(folder, name, (root, *(member for member in members if member is not root)))
@@ -170,12 +175,12 @@ def _since(clock: Clock, time: int, origin: int) -> int:
     return (time - origin + _JITTER) % _DAY if clock is Clock.TIME_OF_DAY else time
 
 
-def _lines(member: Member, final: bool) -> Chunks:
-    """The file's lines with the pid in front, each with its newline."""
-    prefix = b"%d " % member.pid
+def _lines(member: Member, final: bool) -> Iterator[list[bytes] | Fault]:
+    """The file's lines, each with its newline. Little is held at a time: many files may be open together."""
+    before = 0
     try:
-        before = 0
-        for block in Cutter(0, 1, new_hasher()).cut(file_chunks(member.path), final):
+        cutter = Cutter(0, 1, new_hasher(), size=_SHARE)
+        for block in cutter.cut(file_chunks(member.path, piece=_SHARE), final):
             for skipped in block.skipped:
                 detail = f"{member.path.name}: {skipped.detail}"[:200]
                 yield Fault(skipped.reason, detail, block.lines, block.end - before)
@@ -183,20 +188,31 @@ def _lines(member: Member, final: bool) -> Chunks:
                 lines = block.data.split(b"\n")
                 if not lines[-1]:
                     lines.pop()
-                for line in lines:
-                    yield b"%b%b\n" % (prefix, line)
+                yield [line + b"\n" for line in lines]
             before = block.end
     except OSError as error:
         yield Fault("read error", f"{member.path.name}: {error.strerror}"[:200])
 
 
-def _stamped(items: Chunks, clock: Clock, origin: int, start: int) -> Iterator[tuple[int, bytes | Fault]]:
-    """Each line with its place in time; one without a stamp follows the line before it."""
-    time = start
-    for item in items:
-        if not isinstance(item, Fault) and (own := _time(clock, item[item.index(b" ") + 1 :])) is not None:
-            time = _since(clock, own, origin)
-        yield time, item
+def _stamped(member: Member, final: bool, clock: Clock, origin: int, time: int) -> Iterator[tuple[int, bytes | Fault]]:
+    """Each line, its pid in front, with its place in time; one without a stamp follows the line before it."""
+    prefix = b"%d " % member.pid
+    microseconds = clock is Clock.WALL
+    for item in _lines(member, final):
+        if isinstance(item, Fault):
+            yield time, item
+            continue
+        for line in item:
+            if (
+                microseconds
+                and line[10:11] == b"."
+                and line[17:18] == b" "
+                and (stamp := line[:10] + line[11:17]).isdigit()
+            ):
+                time = int(stamp) * 1000
+            elif (own := _time(clock, line)) is not None:
+                time = _since(clock, own, origin)
+            yield time, prefix + line
 
 
 def _gathered(items: Chunks) -> Chunks:

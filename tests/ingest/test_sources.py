@@ -753,3 +753,24 @@ def test_reading_on_from_any_block(tmp_path: Path) -> None:
             )
             rest = list(one(path).blocks(block.end, block.next_line))
             assert text(rest) == data[block.end :] and (not rest or rest[-1].next_line == 401)
+
+
+BEGINNINGS = st.sampled_from(
+    [b"", b"\xef\xbb\xbf", b"\x1f\x8b\x08", b"\x28\xb5\x2f\xfd", b"BZh91AY&SY", b"\xfd7zXZ\x00", b"\xff\xfe", b"[" * 3000,
+     b'{"type":"session_meta","payload":', b'{"type":"thread.started"}\n', b"7 getpid() = 7\n", b"\n\n", b'{"uuid":1,"type":[]}\n']
+)  # fmt: skip
+
+
+@settings(max_examples=300, deadline=None)
+@given(BEGINNINGS, st.binary(max_size=300), st.booleans())
+def test_nothing_that_a_file_holds_is_an_exception(
+    tmp_path_factory: pytest.TempPathFactory, start: bytes, rest: bytes, final: bool
+) -> None:
+    path = tmp_path_factory.getbasetemp() / "any.77"
+    path.write_bytes(start + rest)
+    for item in [*discover([path], final=final), *discover(["-"], stdin=io.BytesIO(start + rest))]:
+        if isinstance(item, Source):
+            blocks = list(item.blocks())
+            assert blocks or item.held_back
+            again = [other.key for other in discover([path], final=True) if isinstance(other, Source)]
+            assert item.uri == "stdin" or again == [item.key]
