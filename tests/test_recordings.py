@@ -44,7 +44,9 @@ def test_one_session_of_two_sources(run: Ingested) -> None:
     """A rollout and a stream, or a transcript and a stream, are one session."""
     roots = [row[0] for row in run.rows("MATCH (s:Session) RETURN s.id AS id") if row[0].count("/") == 0]
     assert len(roots) == 1
-    sources = run.value("MATCH (s:Session)-[:RECORDED_IN]->(f:Source) WHERE s.id = $id RETURN count(*) AS n", id=roots[0])
+    sources = run.value(
+        "MATCH (s:Session)-[:RECORDED_IN]->(f:Source) WHERE s.id = $id RETURN count(*) AS n", id=roots[0]
+    )
     assert sources >= 2
 
 
@@ -54,8 +56,12 @@ def test_successful_execs(run: Ingested) -> None:
 
 
 def test_files_opened_for_writing(run: Ingested) -> None:
-    written = run.rows("MATCH (a:Artifact)-[:GENERATED_BY]->(p:Process) WHERE a.class = 'file' RETURN DISTINCT a.path AS path")
-    opened = run.rows("MATCH (p:Process)-[e:CONSULTED]->(a:Artifact) WHERE e.rule = 'open_write' RETURN DISTINCT a.path AS path")
+    written = run.rows(
+        "MATCH (a:Artifact)-[:GENERATED_BY]->(p:Process) WHERE a.class = 'file' RETURN DISTINCT a.path AS path"
+    )
+    opened = run.rows(
+        "MATCH (p:Process)-[e:CONSULTED]->(a:Artifact) WHERE e.rule = 'open_write' RETURN DISTINCT a.path AS path"
+    )
     paths = {path.removeprefix(WORKSPACE) for (path,) in written + opened if inside(path)}
     assert sorted(paths) == sorted(run.truth["counts"]["workspace_files_opened_for_writing"])
 
@@ -66,7 +72,9 @@ def test_renames(run: Ingested) -> None:
     counts = run.truth["counts"]
     relative = counts.get("renames_by_relative_names")
     if relative is None:
-        calls = re.findall(r'\brename(?:at2?)?\((?:AT_FDCWD<[^>]*>, )?"([^/"][^"]*)".* = 0$', trace_text(run.path), re.MULTILINE)
+        calls = re.findall(
+            r'\brename(?:at2?)?\((?:AT_FDCWD<[^>]*>, )?"([^/"][^"]*)".* = 0$', trace_text(run.path), re.MULTILINE
+        )
         relative = [name for name in calls if not name.startswith(".git/")]
     assert len([path for (path,) in rows if inside(path)]) == len(counts["renames_in_workspace"]) + len(relative)
 
@@ -90,7 +98,9 @@ def test_destinations_and_bytes(run: Ingested) -> None:
 
 def test_every_shell_call_has_its_processes(run: Ingested) -> None:
     """Attributed to a process whose arguments hold the command; nothing else is."""
-    calls = run.rows("MATCH (c:ToolCall) WHERE c.action = 'shell' AND c.status <> 'refused' RETURN c.id AS id, c.command AS command")
+    calls = run.rows(
+        "MATCH (c:ToolCall) WHERE c.action = 'shell' AND c.status <> 'refused' RETURN c.id AS id, c.command AS command"
+    )
     for identity, command in calls:
         roots = run.rows(
             "MATCH (p:Process)-[e:ATTRIBUTED_TO]->(c:ToolCall) WHERE c.id = $id AND p.began = 'exec' RETURN p.argv AS argv, e.rule AS rule",
@@ -107,7 +117,9 @@ def _holds(argv: list[str], command: str) -> bool:
 
 
 def test_no_call_shares_processes_unless_ambiguous(run: Ingested) -> None:
-    rows = run.rows("MATCH (p:Process)-[e:ATTRIBUTED_TO]->(c:ToolCall) RETURN p.id AS process, c.id AS call, e.confidence AS confidence")
+    rows = run.rows(
+        "MATCH (p:Process)-[e:ATTRIBUTED_TO]->(c:ToolCall) RETURN p.id AS process, c.id AS call, e.confidence AS confidence"
+    )
     owners: dict[str, list[float]] = {}
     for process, _, confidence in rows:
         owners.setdefault(process, []).append(confidence)
@@ -148,16 +160,22 @@ def test_outcome_mismatch() -> None:
     )
     assert rows == [("checked", "test", "fail", "claimed", "test", "pass")]
     failing = run.value("MATCH (t:Turn) RETURN t.failing_step AS step")
-    assert run.rows("MATCH (c:ToolCall) WHERE c.id = $id RETURN c.tool AS tool, c.status AS status", id=failing) == [("apply_patch", "refused")]
+    assert run.rows("MATCH (c:ToolCall) WHERE c.id = $id RETURN c.tool AS tool, c.status AS status", id=failing) == [
+        ("apply_patch", "refused")
+    ]
 
 
 def test_sub_agents_work_is_the_sub_agents() -> None:
     run = _by_name("claude-subagent")
     child = next(row[0] for row in run.rows("MATCH (s:Session) RETURN s.id AS id") if row[0].count("/") == 1)
     prefix = f"toolcall:{child.removeprefix('session:')}/"
-    tests = run.rows("MATCH (p:Process)-[:ATTRIBUTED_TO]->(c:ToolCall) WHERE p.command CONTAINS 'unittest' RETURN DISTINCT c.id AS id")
+    tests = run.rows(
+        "MATCH (p:Process)-[:ATTRIBUTED_TO]->(c:ToolCall) WHERE p.command CONTAINS 'unittest' RETURN DISTINCT c.id AS id"
+    )
     assert tests and all(identity.startswith(prefix) for (identity,) in tests)
-    edits = run.rows("MATCH (a:Artifact)-[:ATTRIBUTED_TO]->(c:ToolCall) WHERE a.path ENDS WITH 'src/app.py' RETURN c.id AS id, a.version AS v")
+    edits = run.rows(
+        "MATCH (a:Artifact)-[:ATTRIBUTED_TO]->(c:ToolCall) WHERE a.path ENDS WITH 'src/app.py' RETURN c.id AS id, a.version AS v"
+    )
     assert [(identity.startswith(prefix), version) for identity, version in edits] == [(True, 2)]
     delegated = run.rows("MATCH (s:Session)-[:DELEGATED_BY]->(c:ToolCall) RETURN s.id AS id, c.tool AS tool")
     assert delegated == [(child, "Agent")]

@@ -112,7 +112,7 @@ class Trace:
 
     def _run(self, lines: Sequence[_Line], line: int) -> None:
         decoders, known, pending = self._decoders, self._known, self._pending
-        wall = self.clock is Clock.WALL
+        wall, timed = self.clock is Clock.WALL, self.clock is not Clock.ORDER
         line -= 1
         for match in lines:
             line += 1
@@ -124,12 +124,20 @@ class Trace:
             else:
                 pid = 0
             try:
-                if pid not in known and not self._met(pid, line, match):
-                    continue
                 if wall and len(stamp) == 17:
                     time = int(stamp[:10] + stamp[11:]) * 1000
+                elif not stamp and timed:
+                    if (name or resumed or other).strip() and not _ATTACHED.match(other):
+                        self.out.append(
+                            Skipped(
+                                line, "not a strace line", f"{name or resumed}{rest or resumed_rest or other}"[:200]
+                            )
+                        )
+                    continue
                 else:
                     time = self._time(stamp, line)
+                if pid not in known and not self._met(pid, line, time, match):
+                    continue
                 if name:
                     if rest[-1:] == ">" and rest.endswith(_UNFINISHED):
                         self._begin(name, rest[:-16].rstrip(" "), line, pid, time)
@@ -173,6 +181,8 @@ class Trace:
     def _time(self, stamp: str, line: int) -> int:
         if not stamp:
             return line
+        if stamp[0] == "@":  # a line that was held back: its time is known
+            return int(stamp[1:])
         value = text.nanoseconds(self.clock, stamp)
         if self.clock is Clock.RELATIVE:
             self._elapsed += value
@@ -246,19 +256,20 @@ class Trace:
 
     # ------------------------------------------------------------------------------------------- tasks
 
-    def _met(self, pid: int, line: int, match: _Line) -> bool:
+    def _met(self, pid: int, line: int, time: int, match: _Line) -> bool:
         """The first line of a task. False where it has to wait until one of several forks under way names it."""
         if not (match[3] or match[5] or match[7].startswith(("+++ ", "--- "))):
             return True  # not strace's own words: says nothing about tasks
+        timed: _Line = (match[0], match[1], f"@{time}", *match[3:])
         if pid in self._held:
             waiting = self._held[pid]
-            waiting.append((line, match))
+            waiting.append((line, timed))
             if len(waiting) > _HELD_LIMIT:
                 self._release(pid)
             return False
         undecided = [(parent, fork) for parent, fork in self._forks.items() if parent not in self._announced.values()]
         if len(undecided) > 1:
-            self._held[pid] = [(line, match)]
+            self._held[pid] = [(line, timed)]
             return False
         if len(undecided) == 1:
             parent, (time, thread, shares) = undecided[0]

@@ -494,8 +494,8 @@ def execve(trace: Trace, line: int, pid: int, time: int, words: str, result: str
     if result[:1] != "0":
         return
     argv_end = _list_end(words, end + 2)
-    argv, cut = text.strings(words[end + 2 : argv_end])
-    rest = words[argv_end + 2 :]
+    argv, cut = text.strings(words[end + 2 : argv_end + 1])
+    rest = words[argv_end + 1 :].lstrip(", ")
     env = None
     if rest.startswith("[") and "/*" not in rest[:6]:
         env, _ = text.strings(rest)

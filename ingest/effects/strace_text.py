@@ -129,7 +129,7 @@ def annotates(lines: list[str]) -> bool:
 
 def line_pattern(clock: Clock) -> re.Pattern[str]:
     """The pattern of one line for `findall`: pid in brackets, bare pid, time, call, rest, resumed call, rest, other."""
-    time = f"({_TIME_PATTERNS[clock]}) " if clock in _TIME_PATTERNS else "()"
+    time = f"(?:({_TIME_PATTERNS[clock]}) )?" if clock in _TIME_PATTERNS else "()"
     return re.compile(
         rf"^(?:\[pid +(\d+)\] +|(\d+) +)?{time} *(?:([a-z_][a-z0-9_]*)\((.*)|<\.\.\. ([a-z_][a-z0-9_]*) resumed>(.*)|(.*))$",
         re.MULTILINE,

@@ -17,7 +17,7 @@ from provenance import records as r
 from provenance.changes import Changes
 from provenance.redaction import redact
 from provenance.weave.network import Network
-from provenance.weave.parts import Channel, Entry, File, Link, Process, Segment, State, Transfer, restored, snapshot
+from provenance.weave.parts import Channel, File, Link, Process, Segment, State, Transfer, Version, restored, snapshot
 from provenance.weave.tracegraph import TraceGraph, redacted
 
 _SENSITIVE_NAMES = ("TOKEN", "SECRET", "PASSWORD", "PASSWD", "KEY", "CREDENTIAL", "AUTH", "COOKIE", "SESSION")
@@ -31,6 +31,7 @@ class EffectWeaver:
         self.network = Network(self.graph)
         self.tasks: dict[int, Process] = {}
         self.living: dict[str, int] = {}  # process key -> its tasks
+        self.births: dict[int, int] = {}  # pid -> when its last process began: pids are used again
         self.roots: list[str] = []
         self.processes = 0
         self.attached_late = False
@@ -110,10 +111,13 @@ class EffectWeaver:
         }  # fmt: skip
 
     def save(self) -> bytes:
+        """What `restore` needs to go on. Flush first: what is not handed out yet is not saved."""
+        if self.graph.dirty or self.graph.changes:
+            raise ValueError("changes must be flushed before the state is saved")
         graph, network = self.graph, self.network
         return snapshot([
             graph.files, graph.ordinals, graph.floor, graph.channels, graph.tool_sets, network.connections, network.opening,
-            network.endpoints, network.flows, self.tasks, self.living, self.roots, self.processes, self.attached_late, self.first,
+            network.endpoints, network.flows, self.tasks, self.living, self.births, self.roots, self.processes, self.attached_late, self.first,
             self.last, self.pending, self.notes,
         ])  # fmt: skip
 
@@ -121,7 +125,7 @@ class EffectWeaver:
         graph, network = self.graph, self.network
         (
             graph.files, graph.ordinals, graph.floor, graph.channels, graph.tool_sets, network.connections, network.opening,
-            network.endpoints, network.flows, self.tasks, self.living, self.roots, self.processes, self.attached_late, self.first,
+            network.endpoints, network.flows, self.tasks, self.living, self.births, self.roots, self.processes, self.attached_late, self.first,
             self.last, self.pending, self.notes,
         ) = restored(state)  # fmt: skip
 
@@ -134,7 +138,8 @@ class EffectWeaver:
 
     def _base(self, pid: int, line: int, time: int) -> tuple[str, str]:
         graph = self.graph
-        if graph.clock == "wall":
+        if graph.clock == "wall" and time > self.births.get(pid, -1):
+            self.births[pid] = time
             key = f"{graph.host}/{pid}@{time // 1_000_000_000}.{time % 1_000_000_000 // 1000:06d}"
         else:
             key = f"{graph.host}/{pid}@{graph.trace}.{line}"
@@ -364,8 +369,7 @@ class EffectWeaver:
         elif flags & r.Open.EXCLUSIVE or (flags & r.Open.CREATE and file is not None and file.exists is False):
             graph.write_file(process, path, "create", 0, line, time, created=True)
         else:
-            process.names.pop(path, None)
-            graph.consult(process, path, "open_write", True, line, time)
+            graph.consult(process, path, "open_write", True, line, time, act=True)
 
     def _read(self, record: r.Read) -> None:
         process = self._process(record)
@@ -451,34 +455,30 @@ class EffectWeaver:
         line, time, size, graph = record.line, record.time, record.size, self.graph
         if not size:
             return
-        origin: str | None = None
+        origin: Version | None = None
         if source and source[0] == "/":
             graph.use_file(process, source, record.call, size, line, time)
             file = graph.files.get(source)
-            origin = file.current.id if file is not None and file.current is not None else None
+            origin = file.current if file is not None else None
         elif source:
             self._read(r.Read(line, record.pid, time, record.source_fd, source, size))
         if not target:
             return
         made = self._write(process, target, None, size, line, time)
-        reached: str | None = None
+        reached: Version | None = None
         if target[0] == "/":
             file = graph.files.get(target)
-            reached = file.current.id if file is not None and file.current is not None else None
+            reached = file.current if file is not None else None
         elif isinstance(made, Transfer):
-            reached = made.version.id
-        if origin and reached and origin != reached:
-            key = f"copy|{reached}|{origin}"
-            entry = process.inputs.get(key)
-            if entry is not None and entry.link is not None:
-                graph.touch(entry.link, time, size)
-            else:
-                file = graph.files.get(source or "")
-                if file is not None and file.current is not None:
-                    file.current.sealed = True
-                process.inputs[key] = Entry(
-                    graph.link("DERIVED_FROM", reached, origin, record.call, line, time, size), None, None
-                )
+            reached = made.version
+        if origin is None or reached is None or origin is reached or origin.id == reached.id:
+            return
+        known = reached.copies.get(origin.id)
+        if known is not None:
+            graph.touch(known, time, size)
+        elif not reached.sealed:
+            origin.sealed = True
+            reached.copies[origin.id] = graph.link("DERIVED_FROM", reached.id, origin.id, record.call, line, time, size)
 
     def _mapped(self, record: r.Mapped) -> None:
         process = self._process(record)
@@ -561,15 +561,15 @@ class EffectWeaver:
     def _attributes_changed(self, record: r.AttributesChanged) -> None:
         process = self._process(record)
         path = self._named(process, record.path, record.base)
-        process.names.pop(path, None)
-        self.graph.consult(process, path, f"{record.call} {record.value}"[:60], True, record.line, record.time)
+        self.graph.consult(
+            process, path, f"{record.call} {record.value}"[:60], True, record.line, record.time, act=True
+        )
 
     def _call_refused(self, record: r.CallRefused) -> None:
         process = self._process(record)
         path = self._absolute(process, record.target, r.AT_CWD)
         if path is not None:
-            process.names.pop(path, None)
-            self.graph.consult(process, path, f"{record.call} {record.error}", True, record.line, record.time)
+            self.graph.consult(process, path, f"{record.call} {record.error}", True, record.line, record.time, act=True)
 
     # ------------------------------------------------------------------------------------------- network
 

@@ -57,7 +57,7 @@ class Link:
 class Version:
     """A version of an artifact or a flow. `sealed`: something depends on it, so it takes no further causes."""
 
-    __slots__ = ("by", "id", "inherits", "root", "sealed", "written")
+    __slots__ = ("by", "copies", "id", "inherits", "root", "sealed", "written")
 
     def __init__(self, identity: str, root: bool) -> None:
         self.id = identity
@@ -65,6 +65,7 @@ class Version:
         self.sealed = False
         self.inherits = False  # keeps older content, or came by rename: more in it than its writers gave
         self.by: dict[str, Link] = {}  # state id -> GENERATED_BY
+        self.copies: dict[str, Link] = {}  # origin id -> DERIVED_FROM
         self.written = 0
 
 
@@ -129,7 +130,7 @@ class Process:
         self.image_state = state
         self.cwd: str | None = None
         self.inputs: dict[str, Entry] = {}  # resource -> what it took
-        self.names: dict[str, str] = {}  # path -> id of the version consulted
+        self.names: dict[str, Link] = {}  # path -> CONSULTED edge to the version last asked about
         self.own: set[str] = {state.id}  # ids of the states of this process that wrote something still current
         self.tools: set[str] = set()  # toolchain files of this image
         self.fds: dict[int, str] | None = None  # descriptor table, where the source does not annotate

@@ -69,14 +69,13 @@ class TraceGraph:
         """Hand out what changed since the last time."""
         changes, self.changes = self.changes, Changes()
         for link in self.dirty:
-            fields: Fields = {"last": link.last, "count": link.count, "bytes": link.bytes}
+            fields: Fields = {"last": link.last, "count": link.count, "bytes": link.bytes, "rule": link.rule}
             if link.stored:
                 changes.edge_updates[(link.kind, link.tail, link.head)] = fields
             else:
                 fields |= {
                     "basis": "observed",
                     "confidence": 1.0,
-                    "rule": link.rule,
                     "source": link.source,
                     "first": link.first,
                 }
@@ -256,8 +255,10 @@ class TraceGraph:
         version.written = size
         return version
 
-    def consult(self, process: Process, path: str, rule: str, found: bool, line: int, time: int) -> None:
-        """The process asked about the name. Metadata flow."""
+    def consult(
+        self, process: Process, path: str, rule: str, found: bool, line: int, time: int, *, act: bool = False
+    ) -> None:
+        """The process asked about the name. Metadata flow. An `act` (opened to write, mode changed, refused) names the edge."""
         file = self.files.get(path)
         if file is None:
             if self.place(path).toolchain:
@@ -266,14 +267,17 @@ class TraceGraph:
             if not found:
                 self.new_version(file, line, time, root=True, klass="absent")
         version = self.current(file, line, time)
-        if process.names.get(path) == version.id:
+        known = process.names.get(path)
+        if known is not None and known.head == version.id:
+            if act:
+                known.rule = rule
+                self.touch(known, time, 0)
             return
-        process.names[path] = version.id
-        if version.by and all(state in process.own for state in version.by):
+        if not act and version.by and all(state in process.own for state in version.by):
             return
         state = process.state if version.root and not version.by else self.input_state(process, line, time)
         version.sealed = True
-        self.link("CONSULTED", state.id, version.id, rule, line, time)
+        process.names[path] = self.link("CONSULTED", state.id, version.id, rule, line, time, 0)
 
     def rename(self, process: Process, path: str, target: str, rule: str, line: int, time: int) -> None:
         """A name moved: the target is a new version that has the source's content; what was there before is gone."""
