@@ -15,6 +15,7 @@ LONGEST = 450
 LONGER: dict[str, str] = {
     "provenance/schema.py": "the one declaration of all node and edge kinds: a table, read as one",
     "provenance/records.py": "one record type after the other: the vocabulary between parsers and weaver",
+    "provenance/intake.py": "one writer: what is committed together is put together in one place",
     "provenance/store/embedded.py": "one class: the connections, transactions and recovery of one engine hang together",
     "ingest/effects/strace_calls.py": "one decoder a system call, and the table of them",
     "provenance/weave/effects.py": "one handler an effect record, over one trace's state",
