@@ -26,6 +26,7 @@ _SIGNAL = re.compile(r"--- (SIG\w+)(?: \{(.*)\})? ---|--- stopped by (SIG\w+) --
 _SENDER = re.compile(r"si_pid=(\d+)")
 _ATTACHED = re.compile(r"(?:strace: )?Process (\d+) (?:attached|detached)|\[ ?Process PID=\d+ runs in .* mode\. \]")
 _QUIET_SIGNALS = frozenset(("SIGCHLD", "SIGPWR", "SIGURG", "SIGPROF", "SIGALRM", "SIGVTALRM", "SIGWINCH", "SIGCONT"))
+_REFUSALS = frozenset(("EACCES", "EPERM", "EROFS"))
 _HELD_LIMIT = 20_000
 _CACHE_LIMIT = 100_000
 
@@ -106,7 +107,7 @@ class Trace:
         self._known, self._held, self.directories = saved.known, saved.held, saved.directories
         self.superseded, self.environment, self._elapsed = saved.superseded, saved.environment, saved.elapsed
         self._root_alias, self._live = saved.root_alias, saved.live
-        self._decoders = {name: calls.DECODERS.get(name) for name in saved.seen_calls}
+        self._decoders = {name: self._decoder(name) for name in saved.seen_calls}
 
     # ------------------------------------------------------------------------------------------- lines
 
@@ -139,14 +140,14 @@ class Trace:
                 if pid not in known and not self._met(pid, line, time, match):
                     continue
                 if name:
-                    if rest[-1:] == ">" and rest.endswith(_UNFINISHED):
-                        self._begin(name, rest[:-16].rstrip(" "), line, pid, time)
-                        continue
                     try:
                         decode = decoders[name]
                     except KeyError:
-                        decode = decoders[name] = calls.DECODERS.get(name)
+                        decode = decoders[name] = self._decoder(name)
                     if decode is None:
+                        continue
+                    if rest[-1:] == ">" and rest.endswith(_UNFINISHED):
+                        self._begin(name, rest[:-17], line, pid, time)
                         continue
                     words, equals, result = rest.rpartition(" = ")
                     if not equals:
@@ -189,6 +190,10 @@ class Trace:
             return self._elapsed
         return value
 
+    def _decoder(self, name: str) -> calls.Decoder | None:
+        """What to do with a call; None where it has no effect that the graph models."""
+        return None if self.annotated and name in calls.DESCRIPTORS else calls.DECODERS.get(name)
+
     def _begin(self, name: str, words: str, line: int, pid: int, time: int) -> None:
         """The first half of a call. Writes and clones take effect here."""
         entered = False
@@ -199,13 +204,17 @@ class Trace:
             if resource != "":
                 self.out.append(r.WriteEntered(line, pid, time, fd, resource, text.address_of(words[end:])))
                 entered = True
-        self._decoders.setdefault(name, calls.DECODERS.get(name))
         self._pending[pid] = (name, words, line, time, entered)
 
     def _resume(
         self, name: str, rest: str, begun: tuple[str, str, int, int, bool] | None, line: int, pid: int, time: int
     ) -> None:
-        decode = calls.DECODERS.get(name)
+        decode = self._decoders.get(name)
+        if decode is None:
+            if name not in self._decoders:
+                self._decoders[name] = decode = self._decoder(name)
+            if decode is None:
+                return
         if rest.endswith(_UNFINISHED):
             return
         words, equals, result = rest.rpartition(" = ")
@@ -216,8 +225,6 @@ class Trace:
                     sum(map(int, re.findall(r"msg_len=(\d+)", words))) if name == "sendmmsg" else calls.number(result)
                 )
             self.out.append(r.WriteLeft(line, pid, time, size))
-            return
-        if decode is None:
             return
         if not equals:
             self.out.append(Skipped(line, "torn line", rest[:200]))
@@ -232,7 +239,7 @@ class Trace:
             return
         if name in calls.FORKS:
             time = begun[3]
-        decode(self, line, pid, time, begun[1] + ("" if begun[1].endswith(("(", "")) else " ") + words, result)
+        decode(self, line, pid, time, begun[1] + words, result)
 
     def _other(self, other: str, line: int, pid: int, time: int) -> None:
         if other.startswith("+++"):
@@ -333,7 +340,7 @@ class Trace:
     def refused(self, line: int, pid: int, time: int, call: str, target: str, result: str) -> None:
         """A call that would have changed something failed; worth telling where it was not allowed to."""
         failure = calls.error(result)
-        if failure in ("EACCES", "EPERM", "EROFS"):
+        if failure in _REFUSALS:
             self.out.append(r.CallRefused(line, pid, time, call, target, failure))
 
 

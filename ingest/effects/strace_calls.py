@@ -22,7 +22,8 @@ Decoder: TypeAlias = "Callable[[Trace, int, int, int, str, str], None]"
 
 _MESSAGE_LENGTHS = re.compile(r"msg_len=(\d+)")
 _NAME = re.compile(r"msg_name=(\{[^}]*\})")
-_REFUSALS = ("EACCES", "EPERM", "EROFS")
+_NAME_EXISTS = frozenset(("EINVAL", "ERANGE", "ENODATA"))  # readlink on what is no link, an attribute that is not set
+_NO_SUCH_NAME = frozenset(("ENOENT", "ENOTDIR"))
 
 
 def number(result: str) -> int:
@@ -81,10 +82,13 @@ def located(trace: Trace, line: int, pid: int, time: int, words: str, start: int
 
 
 def _quoted(words: str, quote: int) -> tuple[str, int]:
+    """The string whose opening quote stands at `quote`, unescaped, and where it ends."""
     close = words.index('"', quote + 1)
-    while words[close - 1] == "\\" and (close - len(words[quote + 1 : close].rstrip("\\")) - quote - 1) % 2:
-        close = words.index('"', close + 1)
-    return text.unescape(words[quote + 1 : close]), close + 1
+    raw = words[quote + 1 : close]
+    if "\\" not in raw:
+        return raw, close + 1
+    _, end = _skip_string(words, quote)
+    return text.unescape(words[quote + 1 : end - 1]), end
 
 
 def _normal(path: str) -> str:
@@ -101,6 +105,11 @@ def _normal(path: str) -> str:
 
 
 def _plain_path(trace: Trace, words: str) -> tuple[str, int]:
+    """The quoted path that the arguments begin with."""
+    if words[0] == '"':
+        raw = words[1 : words.index('"', 1)]
+        if "\\" not in raw:
+            return (_normal(raw) if raw[:1] == "/" else raw), r.AT_CWD
     raw, _ = _quoted(words, words.index('"'))
     return (_normal(raw) if raw[:1] == "/" else raw), r.AT_CWD
 
@@ -248,7 +257,7 @@ def _opened(
 ) -> None:
     if result[:1] == "-":
         failure = error(result) or ""
-        trace.out.append(r.Consulted(line, pid, time, path, base, failure not in ("ENOENT", "ENOTDIR"), call, failure))
+        trace.out.append(r.Consulted(line, pid, time, path, base, failure not in _NO_SUCH_NAME, call, failure))
         return
     value = open_flags(flags.partition(",")[0].rstrip(") "))
     mark = result.find("<")
@@ -264,9 +273,25 @@ def _opened(
 
 
 def consult_path(call: str) -> Decoder:
+    """stat, access, readlink ...: the most frequent calls of a build, so written in one piece."""
+
     def decode(trace: Trace, line: int, pid: int, time: int, words: str, result: str) -> None:
-        path, base = _plain_path(trace, words)
-        _consulted(trace, line, pid, time, path, base, call, result)
+        end = words.find('"', 1)
+        path = words[1:end]
+        if words[0] != '"' or "\\" in path:
+            path, _ = _plain_path(trace, words)
+        elif path[:1] == "/" and ("/." in path or "//" in path or path[-1] == "/"):
+            path = _normal(path)
+        if not path:
+            return
+        if result[0] == "-":
+            failure = result[3:].partition(" ")[0]
+            if failure not in _NAME_EXISTS:
+                trace.out.append(
+                    r.Consulted(line, pid, time, path, r.AT_CWD, failure not in _NO_SUCH_NAME, call, failure)
+                )
+                return
+        trace.out.append(r.Consulted(line, pid, time, path, r.AT_CWD, True, call, None))
 
     return decode
 
@@ -282,12 +307,13 @@ def consult_at(call: str) -> Decoder:
 
 
 def _consulted(trace: Trace, line: int, pid: int, time: int, path: str, base: int, call: str, result: str) -> None:
-    if not path or result[:1] == "?":
+    if not path:
         return
-    failure = error(result)
-    if failure in ("EINVAL", "ERANGE", "ENODATA"):
-        failure = None  # readlink on what is no link: the name exists
-    trace.out.append(r.Consulted(line, pid, time, path, base, failure not in ("ENOENT", "ENOTDIR"), call, failure))
+    failure = error(result) if result[:1] == "-" else None
+    if failure is None or failure in _NAME_EXISTS:
+        trace.out.append(r.Consulted(line, pid, time, path, base, True, call, None))
+    else:
+        trace.out.append(r.Consulted(line, pid, time, path, base, failure not in _NO_SUCH_NAME, call, failure))
 
 
 def pair(call: str) -> Decoder:
@@ -407,17 +433,17 @@ def chmod(call: str) -> Decoder:
 
 
 def close(trace: Trace, line: int, pid: int, time: int, words: str, result: str) -> None:
-    if not trace.annotated and result[:1] == "0":
+    if result[:1] == "0":
         trace.out.append(r.Closed(line, pid, time, int(words.rstrip(" )"))))
 
 
 def dup(trace: Trace, line: int, pid: int, time: int, words: str, result: str) -> None:
-    if not trace.annotated and result[:1] != "-":
+    if result[:1] != "-":
         trace.out.append(r.Duplicated(line, pid, time, int(words.partition(",")[0].rstrip(" )")), number(result)))
 
 
 def fcntl(trace: Trace, line: int, pid: int, time: int, words: str, result: str) -> None:
-    if trace.annotated or result[:1] == "-":
+    if result[:1] == "-":
         return
     if "F_DUPFD" in words:
         trace.out.append(r.Duplicated(line, pid, time, int(words.partition(",")[0]), number(result)))
@@ -437,7 +463,7 @@ def pipe(trace: Trace, line: int, pid: int, time: int, words: str, result: str) 
 
 
 def socket(trace: Trace, line: int, pid: int, time: int, words: str, result: str) -> None:
-    if trace.annotated or result[:1] == "-":
+    if result[:1] == "-":
         return
     family = words.partition(",")[0].removeprefix("AF_").removeprefix("PF_").lower()
     kind = "dgram" if "SOCK_DGRAM" in words else "stream" if "SOCK_STREAM" in words else "other"
@@ -487,9 +513,7 @@ def execve(trace: Trace, line: int, pid: int, time: int, words: str, result: str
         path, base, end = located(trace, line, pid, time, words)
     failure = error(result)
     if failure is not None:
-        trace.out.append(
-            r.Consulted(line, pid, time, path, base, failure not in ("ENOENT", "ENOTDIR"), "execve", failure)
-        )
+        trace.out.append(r.Consulted(line, pid, time, path, base, failure not in _NO_SUCH_NAME, "execve", failure))
         return
     if result[:1] != "0":
         return
@@ -590,6 +614,8 @@ DECODERS: dict[str, Decoder] = {
     "execveat": execve,
     "io_uring_setup": io_uring,
 }
+DESCRIPTORS = frozenset(("close", "dup", "dup2", "dup3", "fcntl", "fcntl64", "socket"))
+"""Calls that only move descriptors about: of interest where the trace does not say what a descriptor stands for."""
 WRITES = frozenset(
     ("write", "pwrite64", "pwrite", "writev", "pwritev", "pwritev2", "sendto", "send", "sendmsg", "sendmmsg")
 )

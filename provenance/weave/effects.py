@@ -9,7 +9,7 @@ it alone wrote learns nothing new.
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from provenance import identity
@@ -20,6 +20,13 @@ from provenance.weave.network import Network
 from provenance.weave.parts import Channel, File, Link, Process, Segment, State, Transfer, Version, restored, snapshot
 from provenance.weave.tracegraph import TraceGraph, redacted
 
+_WRITE, _CREATE, _TRUNCATE, _EXCLUSIVE = (
+    int(r.Open.WRITE),
+    int(r.Open.CREATE),
+    int(r.Open.TRUNCATE),
+    int(r.Open.EXCLUSIVE),
+)
+_NO_CONTENT = int(r.Open.PATH_ONLY | r.Open.DIRECTORY)
 _SENSITIVE_NAMES = ("TOKEN", "SECRET", "PASSWORD", "PASSWD", "KEY", "CREDENTIAL", "AUTH", "COOKIE", "SESSION")
 
 
@@ -53,14 +60,15 @@ class EffectWeaver:
 
     # ------------------------------------------------------------------------------------------- in and out
 
-    def feed(self, records: Iterable[r.Effect]) -> None:
+    def feed(self, records: Sequence[r.Effect]) -> None:
+        """Weave records; they come in the trace's order."""
         handlers, tasks = self._handlers, self.tasks
-        files = self.graph.files
         graph = self.graph
+        files, folded = graph.files, graph.folded
         for record in records:
             kind = type(record)
+            # The two hot paths: a known input read again, and a question about a name that teaches nothing new.
             if kind is r.Read:
-                # The hot path: a known input read again.
                 process = tasks.get(record.pid)
                 resource: str | None = record.resource  # type: ignore[attr-defined]
                 if process is not None and resource is not None:
@@ -69,13 +77,8 @@ class EffectWeaver:
                         version = entry.version
                         if version is None and resource not in files:
                             continue
-                        link = entry.link
-                        if (
-                            link is not None
-                            and entry.file is not None
-                            and entry.file.current is version
-                            and entry.file.group is None
-                        ):
+                        link, file = entry.link, entry.file
+                        if link is not None and file is not None and file.current is version and file.group is None:
                             link.count += 1
                             link.last = record.time
                             link.bytes = (link.bytes or 0) + record.size  # type: ignore[attr-defined]
@@ -83,16 +86,22 @@ class EffectWeaver:
                                 link.dirty = True
                                 graph.dirty.append(link)
                             continue
+            elif kind is r.Consulted:
+                path: str = record.path  # type: ignore[attr-defined]
+                if record.pid in tasks:
+                    file = files.get(path)
+                    if file is None:
+                        if path in folded:
+                            continue
+                    elif file.group is None and file.current is not None:
+                        known = tasks[record.pid].names.get(path)
+                        if known is not None and known.head == file.current.id:
+                            continue
             handlers[kind](record)
         if records:
-            self._clock(records)
-
-    def _clock(self, records: Iterable[r.Effect]) -> None:
-        for record in records:
-            if self.first is None or record.time < self.first:
-                self.first = record.time
-            if self.last is None or record.time > self.last:
-                self.last = record.time
+            first, last = records[0].time, records[-1].time
+            self.first = first if self.first is None else min(self.first, first)
+            self.last = last if self.last is None else max(self.last, last)
 
     def flush(self) -> Changes:
         return self.graph.flush()
@@ -349,10 +358,10 @@ class EffectWeaver:
             self._describe(process, record.fd, path)
         flags, line, time = record.flags, record.line, record.time
         graph = self.graph
-        if flags & r.Open.PATH_ONLY or flags & r.Open.DIRECTORY:
+        if flags & _NO_CONTENT:
             graph.consult(process, path, "open", True, line, time)
             return
-        if not flags & r.Open.WRITE:
+        if not flags & _WRITE:
             entry = process.inputs.get(path)
             if (
                 entry is None
@@ -364,9 +373,9 @@ class EffectWeaver:
         file = graph.files.get(path)
         if path[:5] == "/dev/" and file is None and not path.startswith("/dev/shm/"):
             return
-        if flags & r.Open.TRUNCATE:
+        if flags & _TRUNCATE:
             graph.replace_file(process, path, "open_truncate", line, time)
-        elif flags & r.Open.EXCLUSIVE or (flags & r.Open.CREATE and file is not None and file.exists is False):
+        elif flags & _EXCLUSIVE or (flags & _CREATE and file is not None and file.exists is False):
             graph.write_file(process, path, "create", 0, line, time, created=True)
         else:
             graph.consult(process, path, "open_write", True, line, time, act=True)

@@ -33,6 +33,7 @@ class TraceGraph:
         self.channels: dict[str, Channel] = {}
         self.dirty: list[Link] = []
         self.tool_sets: dict[str, int] = {}  # id of a toolchain set -> images that use it
+        self.folded: set[str] = set()  # toolchain names met so far; emptied when it grows large
         self._places: dict[str, Place] = {}
 
     # ------------------------------------------------------------------------------------------- edges
@@ -262,6 +263,9 @@ class TraceGraph:
         file = self.files.get(path)
         if file is None:
             if self.place(path).toolchain:
+                if len(self.folded) > _PLACES_LIMIT:
+                    self.folded.clear()
+                self.folded.add(path)
                 return
             file = self.file(path)
             if not found:

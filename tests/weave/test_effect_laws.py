@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import graphlib
 from collections import defaultdict
+from itertools import pairwise
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -90,7 +91,7 @@ def test_split_equals_whole(lines: list[tuple[int, str]], cuts: list[int]) -> No
     graph = Graph({}, {})
     parser_state, weaver_state = b"", b""
     places = sorted({0, len(rows), *(cut for cut in cuts if cut < len(rows))})
-    parts = list(zip(places, places[1:], strict=False)) or [(0, 0)]
+    parts = list(pairwise(places)) or [(0, 0)]
     for start, end in parts:
         parser = FORMAT.parser(head)
         if parser_state:
