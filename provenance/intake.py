@@ -58,8 +58,8 @@ class FormatLike(Protocol):
 class SourceLike(Protocol):
     """What intake needs of a source; `ingest.sources.Source` is one."""
 
-    @property
-    def key(self) -> str: ...
+    key: str
+
     @property
     def uri(self) -> str: ...
     @property
@@ -140,6 +140,7 @@ class Intake:
         self._spans: list[tuple[int, int]] = []
         self._sessions: dict[str, _Session] = {}
         self._summary = Summary()
+        self._removed = False
 
     # ------------------------------------------------------------------------------------------- one source
 
@@ -155,6 +156,10 @@ class Intake:
         (follow mode), and `final` False leaves its end open."""
         report = Report(source.uri, source.key, source.format.name)
         state = self._progress(source)
+        if state.uri != source.uri and blocks is None and state.offset and self._changed_before(source, state):
+            # Another file that begins alike: a source of its own.
+            source.key = report.key = identity.key_of(f"{source.key}|{source.uri}")
+            state = self._progress(source)
         known = self.store.state(f"source/{source.key}") is not None
         report.new = not known
         if state.offset and state.digest and blocks is None:
@@ -388,6 +393,8 @@ class Intake:
         for session in linking.root_sessions(self.store):
             if self._concerned(session):
                 self._join(session)
+        if self._removed:
+            self._prune()
         summary = self._summary
         summary.sessions = sorted(self._changed)
         counts = self.store.counts()
@@ -441,6 +448,16 @@ class Intake:
         changes.extend(difference(old, self._woven(name, held)))
         states[f"session/{name}"] = _packed(msgspec.msgpack.encode(held))
 
+    def _prune(self) -> None:
+        """Nodes that sessions share (oracles, policies ...) go when nothing points to them any more."""
+        changes = Changes()
+        for kind in _SHARED:
+            rows = self.store.query(f"MATCH (n:{kind}) WHERE NOT EXISTS {{ MATCH (n)-[]-() }} RETURN n.id AS id").rows
+            changes.removed_nodes |= {str(row[0]) for row in rows}
+        self._removed = False
+        if changes.removed_nodes:
+            self.store.apply(changes)
+
     # ------------------------------------------------------------------------------------------- common nodes
 
     def _put_source(self, changes: Changes, source: SourceLike, state: _Progress, final: bool, **more: Any) -> None:
@@ -484,11 +501,13 @@ class Intake:
 
     def _apply(self, changes: Changes, state: dict[str, bytes | None]) -> None:
         _clean(changes)
+        self._removed = self._removed or bool(changes.removed_nodes or changes.removed_edges)
         self.store.apply(changes, state)
         self._summary.nodes += len(changes.nodes)
         self._summary.edges += len(changes.edges)
 
 
+_SHARED = ("Oracle", "Policy", "Principal", "Authority", "Environment", "Sandbox")
 _DELEGATIONS = """
 MATCH (s:Session)-[:DELEGATED_BY]->(c:ToolCall) WHERE s.id STARTS WITH $prefix RETURN s.id AS child, c.id AS call
 """

@@ -76,11 +76,11 @@ class Trace:
 
     def feed(self, block: bytes, first_line: int) -> Sequence[r.Effect | Skipped]:
         body = block.decode("utf-8", "surrogateescape")
+        if "\r" in body:
+            body = body.replace("\r\n", "\n").replace("\r", "\ufffd")
         if body.endswith("\n"):
             body = body[:-1]
         self.out = []
-        if "\r" in body:
-            body = body.replace("\r\n", "\n").replace("\r", "\ufffd")
         self._run(self._pattern.findall(body), first_line)
         return self.out
 
@@ -356,7 +356,7 @@ class StraceFormat:
         if not lines or b"\0" in head.data[:4096]:
             return 0.0
         hits = sum(1 for line in lines if text.CALL_LINE.match(line))
-        return 0.0 if not hits else min(0.95, 0.3 + hits / len(lines))
+        return 0.0 if hits < len(lines) * 0.3 else min(0.95, 0.3 + hits / len(lines))
 
     def parser(self, head: Head) -> Trace:
         lines = [line.decode("utf-8", "replace") for line in head.lines(200)]
