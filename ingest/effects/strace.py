@@ -112,6 +112,7 @@ class Trace:
     # ------------------------------------------------------------------------------------------- lines
 
     def _run(self, lines: Sequence[_Line], line: int) -> None:
+        pids: dict[str, int] = {}
         decoders, known, pending = self._decoders, self._known, self._pending
         wall, timed = self.clock is Clock.WALL, self.clock is not Clock.ORDER
         line -= 1
@@ -119,7 +120,10 @@ class Trace:
             line += 1
             in_brackets, bare, stamp, name, rest, resumed, resumed_rest, other = match
             if bare:
-                pid = int(bare)
+                try:
+                    pid = pids[bare]
+                except KeyError:
+                    pid = pids[bare] = int(bare)
             elif in_brackets or not known or self._root_alias is not None or len(self._live) == 1:
                 pid = self._pid(in_brackets)
             else:

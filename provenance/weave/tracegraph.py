@@ -8,6 +8,8 @@ no cycle can arise, whatever the clock says.
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from provenance import identity
 from provenance.changes import Changes, Fields, Value
 from provenance.redaction import redact
@@ -509,12 +511,18 @@ class TraceGraph:
         process.tools = set()
 
 
+@lru_cache(maxsize=16_384)
+def _clean(word: str) -> str:
+    """An argument without secrets; programs are started with the same words again and again."""
+    return redact(word)[0].encode("utf-8", "replace").decode("utf-8")
+
+
 def redacted(words: tuple[str, ...], limit: int = 8192) -> list[str]:
     """An argument vector that may be kept: secrets out, long arguments cut with their size named."""
     kept: list[str] = []
     budget = limit
     for word in words:
-        clean = redact(word)[0].encode("utf-8", "replace").decode("utf-8")
+        clean = _clean(word)
         if len(clean) > budget:
             clean = f"{clean[: max(budget, 0)]}... ({len(word)} characters)"
         kept.append(clean)
