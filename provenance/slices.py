@@ -190,8 +190,8 @@ class _Walk:
         rows += self._decided(frontier)
         rows = [row for row in rows if row.kind != "REVISION_OF" or row.fields.get("keeps")]
         nodes = self.found.nodes
-        place = 2 if self.backward else 1
-        self._ask_roles({row[place] for row in rows if row[place] not in nodes})
+        backward = self.backward
+        self._ask_roles({row.head if backward else row.tail for row in rows})
         if self.content:
             rows = self._past_memory(rows, frontier)
         rows.sort(key=_sort_key)
@@ -199,7 +199,7 @@ class _Walk:
         edges = self.found.edges
         bound = self.bound
         for row in rows:
-            other = row[place]
+            other = row.head if backward else row.tail
             if other not in nodes:
                 if len(nodes) >= bound:
                     self.left_out.add(other)
