@@ -176,7 +176,7 @@ def test_sub_agents_work_is_the_sub_agents() -> None:
     edits = run.rows(
         "MATCH (a:Artifact)-[:ATTRIBUTED_TO]->(c:ToolCall) WHERE a.path ENDS WITH 'src/app.py' RETURN c.id AS id, a.version AS v"
     )
-    assert [(identity.startswith(prefix), version) for identity, version in edits] == [(True, 2)]
+    assert [(identity.startswith(prefix), version) for identity, version in edits] == [(True, 1)]
     delegated = run.rows("MATCH (s:Session)-[:DELEGATED_BY]->(c:ToolCall) RETURN s.id AS id, c.tool AS tool")
     assert delegated == [(child, "Agent")]
 

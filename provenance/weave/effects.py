@@ -95,7 +95,7 @@ class EffectWeaver:
                             continue
                     elif file.group is None and file.current is not None:
                         known = tasks[record.pid].names.get(path)
-                        if known is not None and known.head == file.current.id:
+                        if known is not None and known.head == file.current.id and file.exists is record.found:  # type: ignore[attr-defined]
                             continue
             handlers[kind](record)
         if records:

@@ -131,13 +131,13 @@ class TraceGraph:
     ) -> Version:
         """The next version of a file becomes its current one."""
         path = file.path
-        if klass == "absent" and root:
-            number = 0
+        if root and path not in self.ordinals and not self.floor:
+            number = 0  # what was there before the trace
         else:
             number = self.ordinals.get(path, self.floor) + 1
-            self.ordinals[path] = number
-            if len(self.ordinals) > _ORDINALS_LIMIT:
-                self._forget_ordinals()
+        self.ordinals[path] = number
+        if len(self.ordinals) > _ORDINALS_LIMIT:
+            self._forget_ordinals()
         where = self.place(path)
         version = Version(f"artifact:{self.host}:{path}@{self.trace}.{number}", root)
         self.put(
@@ -173,6 +173,16 @@ class TraceGraph:
             return self.new_version(file, line, time, root=True)
         return version
 
+    def _met(self, file: File, found: bool, line: int, time: int) -> Version:
+        """The version that a process meets. A name that came or went without a call of the trace gets a version from outside."""
+        if file.current is not None and file.exists is not found and (found or not file.quiet):
+            before = file.current
+            fresh = self.new_version(file, line, time, root=True, klass="file" if found else "absent")
+            if not found:
+                before.sealed = True
+            return fresh
+        return self.current(file, line, time)
+
     def use_file(self, process: Process, path: str, rule: str, size: int, line: int, time: int) -> None:
         """The process took in the file's content."""
         file = self.files.get(path)
@@ -184,7 +194,7 @@ class TraceGraph:
                     process.tools.add(path)
                 return
             file = self.file(path)
-        version = self.current(file, line, time)
+        version = self._met(file, True, line, time)
         entry = process.inputs.get(path)
         if entry is not None and entry.version is version and entry.link is not None:
             self.touch(entry.link, time, size)
@@ -272,7 +282,7 @@ class TraceGraph:
             file = self.file(path)
             if not found:
                 self.new_version(file, line, time, root=True, klass="absent")
-        version = self.current(file, line, time)
+        version = self._met(file, found, line, time)
         known = process.names.get(path)
         if known is not None and known.head == version.id:
             if act:
