@@ -55,13 +55,18 @@ class _Record:
         return json.dumps({"schema": self.schema, "commit": self.commit})
 
 
+def _pool(memory: int, write: bool) -> int:
+    """Bytes of page cache. A writer appends and looks up by key: little is enough. A reader slices: more helps."""
+    return min(2**28, memory // 4) if write else max(memory // 4, 2**28)
+
+
 class _Graph:
     """One opening of the engine's files, with idle connections: several threads may read at once."""
 
     def __init__(self, path: Path, *, write: bool) -> None:
         memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
         self._database = ladybug.Database(
-            str(path), read_only=not write, buffer_pool_size=max(memory // 4, 2**28), max_db_size=MAXIMUM
+            str(path), read_only=not write, buffer_pool_size=_pool(memory, write), max_db_size=MAXIMUM
         )
         self._idle: list[tuple[ladybug.Connection, int]] = []
         self.readers = 0
