@@ -179,6 +179,11 @@ class Intake:
             report.note = "nothing new" if known else "empty"
         return report
 
+    def position(self, source: SourceLike) -> tuple[int, int]:
+        """Where reading of the source goes on: decompressed offset and line number."""
+        state = self._progress(source)
+        return state.offset, state.line
+
     def _progress(self, source: SourceLike) -> _Progress:
         data = self.store.state(f"source/{source.key}")
         if data is None:

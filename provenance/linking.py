@@ -67,6 +67,11 @@ _COVERAGES = """
 MATCH (c:Coverage)-[:RECORDED_IN]->(s:Source) RETURN c.id AS id, s.id AS source, c.start AS start, c.end AS finish
 """
 
+_DESTINATIONS = """
+MATCH (f:Flow)-[:GENERATED_BY]->(p:Process) WHERE p.process IN $keys AND f.direction = 'out' AND f.protocol = 'tcp'
+MATCH (f)-[:SENT_TO]->(e:Endpoint)
+RETURN e.id AS id, sum(f.bytes) AS bytes
+"""
 _FINISHED = "MATCH (s:Source) WHERE s.complete = true RETURN s.id AS id"
 
 
@@ -211,7 +216,17 @@ def _changes(store: Store, session: str, previous: _Kept | None, found: Attribut
         changes.put(node, role=None)
     if found.runtime is not None:
         changes.put(f"session:{session}", runtime=found.runtime)
+        model = _model_endpoint(store, found.runtime)
+        if model is not None:
+            changes.put(model, role="model_endpoint")
     return changes
+
+
+def _model_endpoint(store: Store, runtime: str) -> str | None:
+    """Where the agent's own process sent most: its model."""
+    rows: list[dict[str, Any]] = store.query(_DESTINATIONS, {"keys": [runtime]}).dicts()
+    sent = [(row["bytes"] or 0, str(row["id"])) for row in rows]
+    return max(sent)[1] if sent and max(sent)[0] > 0 else None
 
 
 def kept_state(session: str, joined: Joined, previous: bytes | None) -> dict[str, bytes]:

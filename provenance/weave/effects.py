@@ -66,11 +66,10 @@ class EffectWeaver:
         graph = self.graph
         files, folded = graph.files, graph.folded
         for record in records:
-            kind = type(record)
             # The two hot paths: a known input read again, and a question about a name that teaches nothing new.
-            if kind is r.Read:
+            if isinstance(record, r.Read):
                 process = tasks.get(record.pid)
-                resource: str | None = record.resource  # type: ignore[attr-defined]
+                resource = record.resource
                 if process is not None and resource is not None:
                     entry = process.inputs.get(resource)
                     if entry is not None:
@@ -81,13 +80,13 @@ class EffectWeaver:
                         if link is not None and file is not None and file.current is version and file.group is None:
                             link.count += 1
                             link.last = record.time
-                            link.bytes = (link.bytes or 0) + record.size  # type: ignore[attr-defined]
+                            link.bytes = (link.bytes or 0) + record.size
                             if not link.dirty:
                                 link.dirty = True
                                 graph.dirty.append(link)
                             continue
-            elif kind is r.Consulted:
-                path: str = record.path  # type: ignore[attr-defined]
+            elif isinstance(record, r.Consulted):
+                path = record.path
                 if record.pid in tasks:
                     file = files.get(path)
                     if file is None:
@@ -95,9 +94,9 @@ class EffectWeaver:
                             continue
                     elif file.group is None and file.current is not None:
                         known = tasks[record.pid].names.get(path)
-                        if known is not None and known.head == file.current.id and file.exists is record.found:  # type: ignore[attr-defined]
+                        if known is not None and known.head == file.current.id and file.exists is record.found:
                             continue
-            handlers[kind](record)
+            handlers[type(record)](record)
         if records:
             first, last = records[0].time, records[-1].time
             self.first = first if self.first is None else min(self.first, first)

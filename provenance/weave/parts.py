@@ -208,7 +208,7 @@ def snapshot(root: Any) -> bytes:
     places: dict[int, int] = {}
 
     def encode(value: Any) -> Any:
-        kind: Any = type(value)
+        kind = cast("type[Any]", value.__class__)
         if value is None or kind is str or kind is int or kind is bool or kind is float:
             return value
         if kind is dict:

@@ -19,6 +19,7 @@ from provenance.weave.places import Place, place
 _PLACES_LIMIT = 200_000
 _ORDINALS_LIMIT = 200_000
 _SEGMENTS_LIMIT = 512
+_CHANNELS_LIMIT = 8192
 
 
 class TraceGraph:
@@ -390,6 +391,9 @@ class TraceGraph:
     def channel(self, resource: str) -> Channel:
         known = self.channels.get(resource)
         if known is None:
+            if len(self.channels) >= _CHANNELS_LIMIT:  # the oldest pipes are long closed
+                for old in list(self.channels)[: _CHANNELS_LIMIT // 4]:
+                    del self.channels[old]
             known = self.channels[resource] = Channel(resource)
         return known
 
