@@ -52,7 +52,7 @@ class Step(NamedTuple):
 
 @dataclass(slots=True)
 class Slice:
-    """What was reached. `origins` are the nodes at the far end, which have nothing further in these flows."""
+    """What was reached. `origins` are the reached nodes that have nothing further in these flows."""
 
     starts: tuple[str, ...]
     flows: tuple[Flow, ...]
@@ -292,7 +292,7 @@ class _Walk:
         if self.deep:
             detail = f"stopped at depth {self.depth}: {len(self.deep):,} nodes there were not looked into"
             found.gaps.append(GapNote("cut_off", found.starts[0], detail))
-        far = set(found.nodes) - inner - self.hidden - self.deep
+        far = set(found.nodes) - inner - self.hidden - self.deep - set(found.starts)
         if self.left_out:
             far -= self._cut(far)
         found.origins = [node for node in found.nodes if node in far]

@@ -1,0 +1,1 @@
+"""The commands of `capsule`, each module a few that belong together. `provenance/cli.py` puts them under one name."""
