@@ -37,38 +37,6 @@ DEMO_STORE = ROOT / "build" / "demo-store"
 DEMO_ENDPOINT = "127.0.0.1:18090"
 
 
-DEMO_WITHOUT_COMMANDS = """
-import sys
-from ingest.sources import Source, discover
-from provenance.intake import Intake
-from provenance.resolve import resolve
-from provenance.slices import why
-from provenance.store import open_store
-
-recording, folder, endpoint = sys.argv[1:]
-with open_store(folder, write=True) as store:
-    intake = Intake(store)
-    for source in discover([recording]):
-        if isinstance(source, Source):
-            intake.take(source)
-    summary = intake.finish()
-    counts = store.counts()
-    print(f"{summary.nodes} nodes, {summary.edges} edges, {counts['ToolCall']} tool calls, {counts['Process']} process states")
-    print(f"\\nWhat were the bytes made of that went to {endpoint}?\\n")
-    found = why(store, resolve(store, endpoint).ids)
-    fields = store.nodes(found.nodes)
-    for identity, step in sorted(found.nodes.items(), key=lambda pair: pair[1].depth):
-        over = step.edge.kind if step.edge else "start"
-        name = fields[identity].get("command") or fields[identity].get("path") or fields[identity].get("name")
-        print(f"  {step.depth}  {over:14} {identity.partition(':')[0]:9} {name}")
-    for gap in found.gaps:
-        print(f"  gap: {gap.reason}: {gap.detail}")
-    read = {str(of.get("path")) for of in fields.values()}
-    print("\\nREADME.md is among them:", any(path.endswith("/README.md") for path in read))
-    print(".env is among them:", any(path.endswith("/.env") for path in read))
-"""
-
-
 def say(text: str) -> None:
     print(text, file=sys.stderr, flush=True)
 
@@ -140,8 +108,6 @@ def demo(arguments: list[str]) -> int:
     shutil.rmtree(DEMO_STORE, ignore_errors=True)
     DEMO_STORE.parent.mkdir(exist_ok=True)
     say(f"Taking in a real run of an agent, what it said and what the machine saw: {DEMO_RECORDING.relative_to(ROOT)}")
-    if not (ROOT / "provenance" / "cli.py").exists():
-        return run(PYTHON, "-c", DEMO_WITHOUT_COMMANDS, DEMO_RECORDING, DEMO_STORE, DEMO_ENDPOINT)
     capsule = (VENV / "bin" / "capsule", "--store", DEMO_STORE)
     status = run(*capsule, "ingest", DEMO_RECORDING)
     if status:
@@ -150,7 +116,7 @@ def demo(arguments: list[str]) -> int:
     status = run(*capsule, "why", DEMO_ENDPOINT)
     prefix = shlex.join([os.path.relpath(capsule[0]), "--store", os.path.relpath(DEMO_STORE)])
     print("\nNext:")
-    for question in ("sessions", "gaps", f"why {DEMO_ENDPOINT} --json"):
+    for question in ("sessions", "impact README.md", "query audit/destinations"):
         print(f"  {prefix} {question}")
     return status
 

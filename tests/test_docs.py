@@ -67,11 +67,6 @@ def calls(text: str) -> list[tuple[str, ...]]:
     return [tuple(filter(None, found[1:])) for found in CALL.findall(text)]
 
 
-with_commands = pytest.mark.skipif(
-    not (ROOT / "provenance" / "cli.py").exists(), reason="this version has no command line yet"
-)
-
-
 def test_calls_are_found_where_they_stand() -> None:
     assert calls("capsule why x") == [("why", "x")]
     assert calls(".venv/bin/capsule --store build/demo gaps") == [("gaps",)]
@@ -79,7 +74,6 @@ def test_calls_are_found_where_they_stand() -> None:
     assert calls("evidence-capsule is; capsule --version; pip install capsule") == []
 
 
-@with_commands
 @every_page
 def test_commands_that_are_named_are_real(page: Path) -> None:
     known = {path[1:] for path, _ in cli_docs.program()}
@@ -88,13 +82,11 @@ def test_commands_that_are_named_are_real(page: Path) -> None:
     assert not [words for words in called if words[:1] not in known or (words[:1] in groups and words not in known)]
 
 
-@with_commands
 def test_cli_page_is_what_the_program_says() -> None:
     page = ROOT / "docs" / "cli.md"
     assert page.read_text() == cli_docs.render(), "out of date: run `python -m provenance.cli_docs docs/cli.md`"
 
 
-@with_commands
 def test_every_command_and_parameter_is_explained() -> None:
     unexplained = [" ".join(path) for path, command in cli_docs.program() if not cli_docs.text_of(command.help)]
     for path, command in cli_docs.program():
