@@ -241,6 +241,8 @@ class Open(IntFlag):
     DIRECTORY = 128
 
 
+DELETED = " (deleted)"
+"""Follows the path of a resource whose name is gone while a descriptor still holds it."""
 AT_CWD = -100  # `base` of a path that is relative to the working directory
 
 
@@ -482,7 +484,7 @@ class CallRefused(Effect, gc=False):
 
 
 class AsyncIO(Effect, gc=False):
-    """The process set up a way to do I/O that this source cannot see (io_uring)."""
+    """The process set up a way to move bytes that leaves no further calls (io_uring, shared memory, process_vm_readv)."""
 
     call: str
 

@@ -303,7 +303,10 @@ NODES: tuple[NodeKind, ...] = (
             _text("host", "machine"),
             _text("path", "absolute path, for files"),
             _text("trace", "key of the source that versions it", Sensitivity.NONE),
-            _number("version", "write generation in that source, from 1; 0: what was there before it (nothing, where class is absent)"),
+            _number(
+                "version",
+                "write generation in that source, from 1; 0: what was there before it (nothing, where class is absent)",
+            ),
             _text(
                 "class",
                 "what it is",

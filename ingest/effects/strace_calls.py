@@ -54,13 +54,12 @@ def descriptor(trace: Trace, words: str, start: int = 0) -> tuple[int, str | Non
         end = deleted
     elif end < 0:
         end = words.rfind(">")
-    fd = words[start:mark]
+    resource = trace.resource(words[mark + 1 : end])
+    if deleted >= 0 and resource:
+        resource += r.DELETED
     after = words.find(",", end)
-    return (
-        (r.AT_CWD if fd == "AT_FDCWD" else int(fd)),
-        trace.resource(words[mark + 1 : end]),
-        after if after >= 0 else len(words),
-    )
+    fd = words[start:mark]
+    return (r.AT_CWD if fd == "AT_FDCWD" else int(fd)), resource, after if after >= 0 else len(words)
 
 
 def located(trace: Trace, line: int, pid: int, time: int, words: str, start: int = 0) -> tuple[str, int, int]:
@@ -192,8 +191,9 @@ def sendfile(trace: Trace, line: int, pid: int, time: int, words: str, result: s
 def mmap(trace: Trace, line: int, pid: int, time: int, words: str, result: str) -> None:
     if ", -1, 0)" in words or "MAP_ANON" in words or result[:1] == "-":
         return
-    writes = "MAP_SHARED" in words and "PROT_WRITE" in words
-    if not writes and trace.annotated:
+    shared = "MAP_SHARED" in words
+    writes = shared and "PROT_WRITE" in words
+    if not shared and trace.annotated:
         return  # the open counts as a use already
     parts = words.split(", ", 4)
     fd, resource, _ = descriptor(trace, parts[4])
@@ -264,6 +264,8 @@ def _opened(
     if mark > 0 and result[mark + 1 : mark + 2] == "/":
         end = result.rfind(">")
         resource = trace.resource(result[mark + 1 : end])
+        if result[end + 1 :].startswith("(deleted)"):
+            resource += r.DELETED
         if resource:
             trace.out.append(r.Opened(line, pid, time, int(result[:mark]), resource, value, r.AT_CWD, True))
         return
@@ -554,9 +556,31 @@ def kill(trace: Trace, line: int, pid: int, time: int, words: str, result: str) 
     """Kept by what arrives: the receiver's `--- SIG` line names the sender."""
 
 
-def io_uring(trace: Trace, line: int, pid: int, time: int, words: str, result: str) -> None:
-    if number(result) >= 0:
-        trace.out.append(r.AsyncIO(line, pid, time, "io_uring_setup"))
+def memfd_create(trace: Trace, line: int, pid: int, time: int, words: str, result: str) -> None:
+    """Memory with a name: empty at first. Several may have one name; each creation begins a new generation."""
+    mark = result.find("<")
+    if mark > 0:
+        resource = trace.resource(result[mark + 1 : result.rfind(">")]) + r.DELETED
+        trace.out.append(r.Truncated(line, pid, time, "", r.AT_CWD, int(result[:mark]), resource, 0))
+
+
+def ioctl(trace: Trace, line: int, pid: int, time: int, words: str, result: str) -> None:
+    """Only clones of content matter: `ioctl(target, FICLONE, source)` (cp --reflink)."""
+    if "FICLONE" not in words or result[:1] == "-":
+        return
+    target, target_resource, end = descriptor(trace, words)
+    source, source_resource, _ = descriptor(trace, words, words.index(", ", end + 1) + 2)
+    trace.out.append(r.Copied(line, pid, time, source, source_resource, target, target_resource, 0, "ficlone"))
+
+
+def unseen(call: str) -> Decoder:
+    """Ways for bytes to move that leave no further calls."""
+
+    def decode(trace: Trace, line: int, pid: int, time: int, words: str, result: str) -> None:
+        if result[:1] not in "-?":
+            trace.out.append(r.AsyncIO(line, pid, time, call))
+
+    return decode
 
 
 DECODERS: dict[str, Decoder] = {
@@ -612,7 +636,9 @@ DECODERS: dict[str, Decoder] = {
     **dict.fromkeys(("clone", "clone3", "fork", "vfork"), clone),
     "execve": execve,
     "execveat": execve,
-    "io_uring_setup": io_uring,
+    "memfd_create": memfd_create,
+    "ioctl": ioctl,
+    **{name: unseen(name) for name in ("io_uring_setup", "shmat", "process_vm_readv", "process_vm_writev", "vmsplice")},
 }
 DESCRIPTORS = frozenset(("close", "dup", "dup2", "dup3", "fcntl", "fcntl64", "socket"))
 """Calls that only move descriptors about: of interest where the trace does not say what a descriptor stands for."""

@@ -124,7 +124,7 @@ class EffectWeaver:
             raise ValueError("changes must be flushed before the state is saved")
         graph, network = self.graph, self.network
         return snapshot([
-            graph.files, graph.ordinals, graph.floor, graph.channels, graph.tool_sets, network.connections, network.opening,
+            graph.files, graph.ordinals, graph.floor, graph.channels, graph.deleted, graph.tool_sets, network.connections, network.opening,
             network.endpoints, network.flows, self.tasks, self.living, self.births, self.roots, self.processes, self.attached_late, self.first,
             self.last, self.pending, self.notes,
         ])  # fmt: skip
@@ -132,7 +132,7 @@ class EffectWeaver:
     def restore(self, state: bytes) -> None:
         graph, network = self.graph, self.network
         (
-            graph.files, graph.ordinals, graph.floor, graph.channels, graph.tool_sets, network.connections, network.opening,
+            graph.files, graph.ordinals, graph.floor, graph.channels, graph.deleted, graph.tool_sets, network.connections, network.opening,
             network.endpoints, network.flows, self.tasks, self.living, self.births, self.roots, self.processes, self.attached_late, self.first,
             self.last, self.pending, self.notes,
         ) = restored(state)  # fmt: skip
@@ -187,11 +187,12 @@ class EffectWeaver:
 
     def _task_created(self, record: r.TaskCreated) -> None:
         parent = self._process(record)
-        if record.thread:
-            self.tasks[record.child] = parent
-            self.living[parent.key] += 1
-            return
         known = self.tasks.get(record.child)
+        if record.thread:
+            if known is not parent:
+                self.tasks[record.child] = parent
+                self.living[parent.key] = self.living.get(parent.key, 0) + 1
+            return
         if known is not None and self.living.get(known.key):
             self.living.pop(known.key, None)
         child = self._begin(record.child, "fork", parent, record.line, record.time)
@@ -230,6 +231,7 @@ class EffectWeaver:
         process.image = state.id
         process.inputs = {}
         process.names = {}
+        process.own = set()  # what the former program wrote is news to this one
         for task in [task for task, owner in self.tasks.items() if owner is process and task != record.pid]:
             del self.tasks[task]
         self.living[process.key] = 1
@@ -461,7 +463,7 @@ class EffectWeaver:
         source = self._resource(process, record.source_fd, record.source)
         target = self._resource(process, record.target_fd, record.target)
         line, time, size, graph = record.line, record.time, record.size, self.graph
-        if not size:
+        if not size and record.call != "ficlone":
             return
         origin: Version | None = None
         if source and source[0] == "/":
@@ -525,7 +527,16 @@ class EffectWeaver:
             for old, new in ((path, aside), (target, path), (aside, target)):
                 self.graph.rename(process, old, new, "rename_exchange", record.line, record.time)
             return
+        self._moved(target, target + r.DELETED)
         self.graph.rename(process, path, target, "rename", record.line, record.time)
+        self._moved(path, target)
+
+    def _moved(self, old: str, new: str) -> None:
+        """Open descriptors follow what they stand for, where the source does not say so itself."""
+        for process in dict.fromkeys(self.tasks.values()):
+            for fd, resource in (process.fds or {}).items():
+                if resource == old and process.fds is not None:
+                    process.fds[fd] = new
 
     def _linked(self, record: r.Linked) -> None:
         process = self._process(record)
@@ -540,7 +551,9 @@ class EffectWeaver:
     def _unlinked(self, record: r.Unlinked) -> None:
         process = self._process(record)
         if not record.directory:
-            self.graph.unlink(process, self._named(process, record.path, record.base), record.line, record.time)
+            path = self._named(process, record.path, record.base)
+            self._moved(path, path + r.DELETED)
+            self.graph.unlink(process, path, record.line, record.time)
 
     def _truncated(self, record: r.Truncated) -> None:
         process = self._process(record)

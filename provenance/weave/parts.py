@@ -144,7 +144,7 @@ class Segment:
     __slots__ = ("by", "consumed", "link", "remaining", "rule", "source", "state", "time", "version", "writer")
 
     def __init__(self, writer: str, state: State, remaining: int | None, rule: str, source: str, time: int) -> None:
-        self.writer = writer  # process key
+        self.writer = writer  # id of the writing program's first state
         self.state = state
         self.by = state.id
         self.remaining = remaining

@@ -12,6 +12,7 @@ from functools import lru_cache
 
 from provenance import identity
 from provenance.changes import Changes, Fields, Value
+from provenance.records import DELETED
 from provenance.redaction import redact
 from provenance.weave.parts import Channel, Entry, File, Group, Link, Process, Segment, State, Version
 from provenance.weave.places import Place, place
@@ -20,6 +21,7 @@ _PLACES_LIMIT = 200_000
 _ORDINALS_LIMIT = 200_000
 _SEGMENTS_LIMIT = 512
 _CHANNELS_LIMIT = 8192
+_DELETED_LIMIT = 4096
 
 
 class TraceGraph:
@@ -36,6 +38,7 @@ class TraceGraph:
         self.channels: dict[str, Channel] = {}
         self.dirty: list[Link] = []
         self.tool_sets: dict[str, int] = {}  # id of a toolchain set -> images that use it
+        self.deleted: dict[str, None] = {}  # names that are gone, oldest first: their content may still be open
         self.folded: set[str] = set()  # toolchain names met so far; emptied when it grows large
         self._places: dict[str, Place] = {}
 
@@ -378,6 +381,7 @@ class TraceGraph:
                 if other is not None:
                     other.group = None
             file.group = None
+        self._hold(file, content)
         if not tombstone:
             self.files.pop(file.path, None)
             return
@@ -385,6 +389,16 @@ class TraceGraph:
         content.sealed = True
         self.link("REVISION_OF", gone.id, content.id, rule, line, time, None, False)
         self._named_by(process, gone, rule, line, time)
+
+    def _hold(self, file: File, content: Version) -> None:
+        """The content is still there for who has it open: under the name that the kernel then shows."""
+        held = self.files[file.path + DELETED] = File(file.path, True)
+        held.current = content
+        held.exists = True
+        self.deleted[file.path + DELETED] = None
+        while len(self.deleted) > _DELETED_LIMIT:
+            self.files.pop(next(iter(self.deleted)), None)
+            self.deleted.pop(next(iter(self.deleted)))
 
     # ------------------------------------------------------------------------------------------- pipes
 
@@ -401,7 +415,7 @@ class TraceGraph:
         """Bytes went into a channel. Its node is made when somebody else reads them."""
         segments = channel.segments
         state = process.state
-        if channel.readers != {process.key}:
+        if channel.readers != {process.image}:
             state.sealed = True
         process.own.add(state.id)
         last = segments[-1] if segments else None
@@ -416,18 +430,18 @@ class TraceGraph:
             return last
         if len(segments) > _SEGMENTS_LIMIT:
             del segments[: _SEGMENTS_LIMIT // 2]  # nobody in the trace reads it
-        fresh = Segment(process.key, state, size, rule, self.ref(line), time)
+        fresh = Segment(process.image, state, size, rule, self.ref(line), time)
         segments.append(fresh)
         return fresh
 
     def take_from(self, channel: Channel, process: Process, size: int) -> list[Segment]:
         """The segments that a read of `size` bytes consumed, oldest first; the process's own ones left out."""
-        channel.readers.add(process.key)
+        channel.readers.add(process.image)
         taken: list[Segment] = []
         segments = channel.segments
         while size > 0 and segments:
             front = segments[0]
-            if front.writer != process.key:
+            if front.writer != process.image:
                 taken.append(front)
             if front.remaining is None:
                 front.consumed += size
@@ -449,7 +463,7 @@ class TraceGraph:
         alone = bool(channel.segments)
         taken = self.take_from(channel, process, size)
         if not taken:
-            if not alone and channel.readers == {process.key}:
+            if not alone and channel.readers == {process.image}:
                 self._read_external(process, channel, size, rule, line, time)
             return
         for segment in taken:

@@ -217,7 +217,7 @@ def test_threads_are_one_process() -> None:
         )
     )
     assert graph.sources(graph.last("/w/b")) == {"/w/a"}
-    assert len({fields["process"] for fields in graph.nodes.values() if "process" in fields}) == 1
+    assert len({str(fields["process"]) for fields in graph.nodes.values() if "process" in fields}) == 1
 
 
 def test_traced_peers_are_joined() -> None:
@@ -350,3 +350,81 @@ def test_secrets_in_variables_are_kept_as_digests() -> None:
     assert kept[1] == "LANG=C"
     assert kept[0].startswith("API_TOKEN=sha256:")
     assert "swordfish" not in str(graph.nodes)
+
+
+def test_a_here_document_through_a_pipe_survives_the_exec() -> None:
+    """The shell's child writes the text, becomes cat, and reads it: one pid, two programs."""
+    graph = woven(
+        trace(
+            START,
+            f"10 {opened(5, '/w/.env')}",
+            '10 read(5</w/.env>, "s", 9) = 9',
+            "10 clone(child_stack=NULL, flags=SIGCHLD) = 11",
+            "11 pipe2([3<pipe:[7]>, 4<pipe:[7]>], 0) = 0",
+            '11 write(4<pipe:[7]>, "s", 9) = 9',
+            '11 execve("/usr/bin/cat", ["cat"], ["A=b"]) = 0',
+            '11 read(0<pipe:[7]>, "s", 99) = 9',
+            f"11 {opened(6, '/w/out', 'O_WRONLY|O_CREAT|O_TRUNC, 0644')}",
+            '11 write(6</w/out>, "s", 9) = 9',
+        )
+    )
+    assert graph.sources(graph.last("/w/out")) == {"/w/.env"}
+
+
+def test_a_deleted_file_that_is_still_open_keeps_its_content() -> None:
+    """Shells pass here documents through a temporary file that they unlink before it is read."""
+    graph = woven(
+        trace(
+            START,
+            *separate(11, *copied("/w/.env", "/tmp/sh-thd.1", "O_RDWR|O_CREAT|O_EXCL, 0600")),
+            '10 unlink("/tmp/sh-thd.1") = 0',
+            "10 clone(child_stack=NULL, flags=SIGCHLD) = 12",
+            '12 execve("/usr/bin/cat", ["cat"], ["A=b"]) = 0',
+            '12 read(0</tmp/sh-thd.1>(deleted), "s", 99) = 34',
+            f"12 {opened(6, '/w/out', 'O_WRONLY|O_CREAT|O_TRUNC, 0644')}",
+            '12 write(6</w/out>, "s", 34) = 34',
+        )
+    )
+    assert "/w/.env" in graph.sources(graph.last("/w/out"))
+
+
+def test_what_the_former_program_wrote_is_news_to_the_next() -> None:
+    graph = woven(
+        trace(
+            START,
+            f"10 {opened(5, '/w/.env')}",
+            f"10 {opened(4, '/w/t', 'O_WRONLY|O_CREAT|O_TRUNC, 0644')}",
+            '10 write(4</w/t>, "s", 9) = 9',
+            '10 execve("/usr/bin/curl", ["curl"], ["A=b"]) = 0',
+            f"10 {opened(3, '/w/t')}",
+            '10 sendto(5<TCP:[10.0.0.1:5->10.0.0.9:80]>, "s", 9, 0, NULL, 0) = 9',
+        )
+    )
+    (flow,) = graph.sent("10.0.0.9:80")
+    assert graph.sources(flow) == {"/w/t", "/w/.env"}
+
+
+def test_descriptors_follow_a_rename_where_the_trace_shows_only_numbers() -> None:
+    graph = woven(
+        trace(
+            '10 execve("/usr/bin/sh", ["sh"], ["A=b"]) = 0',
+            '10 open("/w/a", O_WRONLY|O_CREAT|O_TRUNC, 0644) = 3',
+            '10 rename("/w/a", "/w/b") = 0',
+            '10 open("/w/.env", O_RDONLY) = 4',
+            '10 read(4, "s", 9) = 9',
+            '10 write(3, "s", 9) = 9',
+        )
+    )
+    assert graph.sources(graph.last("/w/b")) >= {"/w/.env"}
+
+
+def test_a_clone_of_content_is_a_copy() -> None:
+    graph = woven(
+        trace(
+            START,
+            f"10 {opened(3, '/w/a')}",
+            f"10 {opened(4, '/w/b', 'O_WRONLY|O_CREAT|O_TRUNC, 0644')}",
+            "10 ioctl(4</w/b>, BTRFS_IOC_CLONE or FICLONE, 3</w/a>) = 0",
+        )
+    )
+    assert ("DERIVED_FROM", graph.last("/w/b"), graph.last("/w/a")) in graph.edges

@@ -56,7 +56,7 @@ def test_relative_times_add_up() -> None:
         ),
         ('read(3</w/a b>, "x>, y", 9) = 5', r.Read(1, 7, 1, 3, "/w/a b", 5)),
         ('read(3, "<html>", 9) = 6', r.Read(1, 7, 1, 3, None, 6)),
-        ('read(3</w/gone>(deleted), "x", 9) = 1 <0.000011>', r.Read(1, 7, 1, 3, "/w/gone", 1)),
+        ('read(3</w/gone>(deleted), "x", 9) = 1 <0.000011>', r.Read(1, 7, 1, 3, "/w/gone (deleted)", 1)),
         ('read(3</w/\\303\\251>, "x", 9) = 1', r.Read(1, 7, 1, 3, "/w/é", 1)),
         ('write(1</dev/pts/0<char 136:0>>, "x", 1) = 1', r.Wrote(1, 7, 1, 1, "/dev/pts/0", 1)),
         (
