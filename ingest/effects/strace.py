@@ -25,6 +25,7 @@ _SUPERSEDED = re.compile(r"\+\+\+ superseded by execve in pid (\d+) \+\+\+")
 _SIGNAL = re.compile(r"--- (SIG\w+)(?: \{(.*)\})? ---|--- stopped by (SIG\w+) ---")
 _SENDER = re.compile(r"si_pid=(\d+)")
 _ATTACHED = re.compile(r"(?:strace: )?Process (\d+) (?:attached|detached)|\[ ?Process PID=\d+ runs in .* mode\. \]")
+_NAMELESS = ("???(", "<... ??? resumed>")  # a task that died before strace could name its call
 _QUIET_SIGNALS = frozenset(("SIGCHLD", "SIGPWR", "SIGURG", "SIGPROF", "SIGALRM", "SIGVTALRM", "SIGWINCH", "SIGCONT"))
 _REFUSALS = frozenset(("EACCES", "EPERM", "EROFS"))
 _HELD_LIMIT = 20_000
@@ -262,7 +263,7 @@ class Trace:
             if signal not in _QUIET_SIGNALS:
                 sender = _SENDER.search(match[2] or "") if "SI_KERNEL" not in (match[2] or "") else None
                 self.out.append(r.Signalled(line, pid, time, signal, int(sender[1]) if sender else None))
-        elif other.strip() and not _ATTACHED.match(other):
+        elif other.strip() and not _ATTACHED.match(other) and not other.startswith(_NAMELESS):
             self.out.append(Skipped(line, "not a strace line", other[:200]))
 
     # ------------------------------------------------------------------------------------------- tasks

@@ -161,8 +161,9 @@ class EffectWeaver:
         self.tasks[pid] = process
         self.living[key] = 1
         process.cwd = parent.cwd if parent else None
+        process.label = parent.label if parent else process.label
         self.graph.put(
-            state.id, name=str(pid), process=key, parent=parent.key if parent else None, pid=pid, host=self.graph.host,
+            state.id, name=process.label, process=key, parent=parent.key if parent else None, pid=pid, host=self.graph.host,
             trace=self.graph.trace, image=state.id, state=0, began=began, start=time, clock=self.graph.clock,
             source=self.graph.ref(line), level=0, retention="present", cwd=process.cwd,
         )  # fmt: skip
@@ -229,6 +230,7 @@ class EffectWeaver:
             self.attached_late = False
         process.state = process.image_state = state
         process.image = state.id
+        process.label = path.rpartition("/")[2] or path
         process.inputs = {}
         process.names = {}
         process.own = set()  # what the former program wrote is news to this one

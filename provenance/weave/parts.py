@@ -117,13 +117,14 @@ class Process:
     """A process with its current state; threads are merged into it."""
 
     __slots__ = (
-        "base", "cwd", "fds", "image", "image_state", "inflight", "inputs", "key", "names", "number", "own", "pid", "signal", "state", "tools",
+        "base", "cwd", "fds", "image", "image_state", "inflight", "inputs", "key", "label", "names", "number", "own", "pid", "signal", "state", "tools",
     )  # fmt: skip
 
     def __init__(self, key: str, base: str, pid: int, state: State) -> None:
         self.key = key
         self.base = base  # prefix of its states' ids
         self.pid = pid
+        self.label = str(pid)  # what people call it: its program's name
         self.state = state
         self.number = 0  # of the state
         self.image = state.id

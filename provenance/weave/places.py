@@ -24,7 +24,9 @@ _SECRET = re.compile(
     r"|secrets?\.(?:ya?ml|json|toml|env|txt)|id_(?:rsa|dsa|ecdsa|ed25519)|shadow|gshadow|\.htpasswd|auth\.json|\.vault-token"
     r"|[^/]+\.(?:pem|key|p12|pfx|jks|keystore|kdbx|ppk))$|/\.(?:aws|ssh|gnupg|kube|docker|azure)/(?!known_hosts|config$)"
 )
-_PUBLIC_KEY = re.compile(r"(?:\.pub|/cert\.pem|/cacert\.pem|/ca-[^/]*\.(?:pem|crt)|/known_hosts)$")
+_PUBLIC_KEY = re.compile(
+    r"(?:\.pub|/etc/(?:ssl|pki)/(?!.*private).*\.(?:pem|crt)|[-_.]ca\.pem|/cert\.pem|/cacert\.pem|/ca-[^/]*\.(?:pem|crt)|/known_hosts)$"
+)
 _AGENT_STATE = re.compile(
     r"/\.(?:codex|claude|gemini|cursor|config/claude|openclaw|kimi|qwen|factory|aider[^/]*|opencode)(?:/|\.json|$)|/\.claude\.json[^/]*$"
     r"|^/(?:var/)?tmp/claude-|/\.cache/(?:claude|codex)|/tasks/[^/]+\.output$|^/tmp/claude[^/]*-cwd$|^/(?:var/)?tmp/codex"

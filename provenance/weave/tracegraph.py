@@ -107,7 +107,7 @@ class TraceGraph:
         process.number += 1
         fresh = State(f"{process.base}/{process.number}")
         self.put(
-            fresh.id, name=f"{process.pid}", process=process.key, pid=process.pid, host=self.host, trace=self.trace, image=process.image,
+            fresh.id, name=process.label, process=process.key, pid=process.pid, host=self.host, trace=self.trace, image=process.image,
             state=process.number, began="input", start=time, clock=self.clock, source=self.ref(line), level=0,
         )  # fmt: skip
         self.link("CONTINUES", fresh.id, state.id, "causal_versioning", line, time)
