@@ -26,9 +26,9 @@ MATCH (a:Artifact) WHERE a.path = $path OR a.path ENDS WITH $suffix
 RETURN a.id AS id, a.path AS path, a.host AS host, a.trace AS trace, a.version AS version, a.class AS kind
 """
 _KNOWN_PATHS = """
-MATCH (a:Artifact)-[:GENERATED_BY]->(p:Process) WHERE a.class = 'file' AND a.path IS NOT NULL
-RETURN DISTINCT a.path AS name ORDER BY name LIMIT 5000
+MATCH (a:Artifact) WHERE a.class = 'file' AND a.path STARTS WITH $folder RETURN DISTINCT a.path AS name ORDER BY name LIMIT 5000
 """
+_FOLDERS = "MATCH (s:Session) WHERE s.cwd IS NOT NULL RETURN DISTINCT s.cwd AS name ORDER BY name LIMIT 20"
 _NAMED_LIKE = """
 MATCH (a:Artifact) WHERE a.class = 'file' AND a.path CONTAINS $word RETURN DISTINCT a.path AS name ORDER BY name LIMIT 50
 """
@@ -178,7 +178,8 @@ def near_matches(store: Store, name: str) -> list[str]:
     stem = name.rpartition("@")[0] if _VERSIONED.fullmatch(name) else name
     word = stem.rpartition("/")[2]
     names = _column(store, _ENDPOINTS)
-    names += _column(store, _KNOWN_PATHS)
+    for folder in _column(store, _FOLDERS):
+        names += _column(store, _KNOWN_PATHS, {"folder": f"{folder}/"})
     if len(word) > 2:
         names += _column(store, _NAMED_LIKE, {"word": word})
     names = list(dict.fromkeys(names))

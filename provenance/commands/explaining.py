@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from provenance.changes import Fields
 from provenance.commands.output import count_of, short
+from provenance.schema import kind_of
 from provenance.slices import Slice, fields_of
 from provenance.store.interface import EdgeRow, Store
 
@@ -132,12 +133,9 @@ class Explanation:
             return self.program(node)
         if kind == "artifact":
             if path := fields.get("path"):
-                version = fields.get("version")
-                text = (
-                    f"{self.path_of(str(path))} (version {version})"
-                    if first
-                    else f"{self.path_of(str(path))}@{version}"
-                )
+                version, shown = fields.get("version"), self.path_of(str(path))
+                before = ", from before the trace" if version == 0 and self._class(node) != "absent" else ""
+                text = f"{shown} (version {version}{before})" if first else f"{shown}@{version}"
             else:
                 text = self._class(node) if self._class(node) in _CARRIERS else short(name, 70)
             return text
@@ -198,7 +196,9 @@ class Explanation:
             elif not (kind == "flow" and effect in self.slice.starts):
                 parts.append(f" -> {text}{self.marks(effect)}")
             last = text
-        return "".join(parts)
+        if not self.slice.backward and len(self.ids) == 1:
+            parts = parts[1:]
+        return "".join(parts).removeprefix(" -> ").strip()
 
     def _writer(self, artifact: str) -> str | None:
         """The process that wrote what was copied."""
@@ -344,7 +344,7 @@ class Explanation:
             "flows": [flow.value for flow in self.slice.flows],
             "origins": [self._origin(node) for node in self.far],
             "nodes": [
-                {"kind": self._kind(node), "depth": step.depth, **self._fields(node)}
+                {"kind": kind_of(node), "depth": step.depth, **self._fields(node)}
                 for node, step in self.slice.nodes.items()
             ],
             "edges": [{"kind": edge.kind, "tail": edge.tail, "head": edge.head, **edge.fields} for edge in edges],
@@ -360,7 +360,7 @@ class Explanation:
         names = ("name", "path", "version", "class", "label", "remote", "bytes", "address", "role")
         return {
             "id": node,
-            "kind": self._kind(node),
+            "kind": kind_of(node),
             **{name: fields[name] for name in names if name in fields},
             "bytes_bound": self.slice.bounds.get(node),
             "path_ids": self.slice.path_ids(node),

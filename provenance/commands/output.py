@@ -53,9 +53,15 @@ def console(*, error: bool = False) -> Console:
 
 
 def say(*parts: RenderableType) -> None:
-    """An answer."""
+    """An answer. In a pipe or a file no line ends in spaces."""
+    screen = console()
     for part in parts:
-        console().print(part, soft_wrap=isinstance(part, str))
+        if screen.is_terminal or isinstance(part, str):
+            screen.print(part, soft_wrap=isinstance(part, str))
+            continue
+        with screen.capture() as capture:
+            screen.print(part)
+        sys.stdout.write("\n".join(line.rstrip() for line in capture.get().split("\n")))
 
 
 def note(text: str) -> None:

@@ -1,7 +1,7 @@
 // title: History of a file
 // question: Which versions did this file have, and which process and tool call made each of them?
 // :param path: string - absolute path
-// :column version - its number within one trace; 0: the name did not exist
+// :column version - its number within one trace; 0: what was there before the trace
 // :column class - file, absent ...
 // :column how - GENERATED_BY (content) or NAMED_BY (rename, link, unlink)
 // :column rule - system call
