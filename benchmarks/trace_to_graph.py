@@ -37,7 +37,12 @@ def stages(path: Path) -> dict[str, float]:
         lines += block.lines
         parsing += middle - begin
         weaving += end - middle
-    return {"lines": lines, "parse": lines / parsing, "parse+weave": lines / (parsing + weaving), "block_bytes": BLOCK_SIZE}
+    return {
+        "lines": lines,
+        "parse": lines / parsing,
+        "parse+weave": lines / (parsing + weaving),
+        "block_bytes": BLOCK_SIZE,
+    }
 
 
 def whole(path: Path) -> dict[str, float]:
@@ -88,7 +93,9 @@ def main() -> None:
             subprocess.run([sys.executable, here / "repeat_trace.py", trace, repeated, str(lines)], check=True)
             sizes.append(repeated)
         for path in sizes:
-            done = subprocess.run([sys.executable, __file__, "--whole", path], check=True, capture_output=True, text=True)
+            done = subprocess.run(
+                [sys.executable, __file__, "--whole", path], check=True, capture_output=True, text=True
+            )
             print(path.name, done.stdout.strip(), flush=True)
 
 
