@@ -30,7 +30,7 @@ _GAPS = """
 MATCH (g:Gap)-[:ABOUT]->(c:Coverage) WHERE c.id IN $coverages
 RETURN g.reason AS reason, g.about AS about, g.count AS count, c.id AS coverage ORDER BY reason, about
 """
-_COVERAGES = "MATCH (c:Coverage) WHERE c.id IN $coverages RETURN c.id AS id, c.complete AS complete, c.name AS name"
+_COVERAGES = "MATCH (c:Coverage) WHERE c.id IN $coverages RETURN c.complete AS complete"
 _FOLDERS = "MATCH (s:Session) WHERE s.cwd IS NOT NULL RETURN DISTINCT s.cwd AS cwd"
 
 
@@ -239,16 +239,26 @@ class Explanation:
         more = len([node for node in self.far if not self._folded(node)]) - len(shown)
         if more > 0:
             lines.append(f"  and {count_of(more, 'other')} (--json has them all)")
-        if self.slice.backward and (secrets := self._unreached_secrets()):
-            lines.append(f"No path in this flow from what is labelled secret: {', '.join(secrets)}.")
+        if self.slice.backward and not self.slice.gaps and (secrets := self._unreached_secrets()):
+            lines.append(f"No path in this flow from what is labelled secret: {', '.join(secrets)}{self._as_far_as()}.")
         return lines
 
     def _unreached_secrets(self) -> list[str]:
+        """Secrets of the workspace that the same traces saw, and that this slice does not reach.
+
+        Said only of a slice without gaps: where something could not be followed, its absence says nothing.
+        """
         traces = self._traces()
         rows = self.store.query(_SECRETS, {"traces": traces}).rows if traces else []
         inside = [str(path) for _, path in rows if any(str(path).startswith(folder + "/") for folder in self.folders)]
         reached = {str(path) for node, path in rows if node in self.slice.nodes}
         return [self.path_of(path) for path in dict.fromkeys(inside) if path not in reached][:5]
+
+    def _as_far_as(self) -> str:
+        """Absence refutes only inside a coverage without gaps."""
+        coverages = [f"coverage:{trace}" for trace in self._traces()]
+        rows = self.store.query(_COVERAGES, {"coverages": coverages}).rows
+        return "" if rows and all(row[0] for row in rows) else " (as far as the trace could see: its gaps are below)"
 
     def _traces(self) -> list[str]:
         return sorted({str(fields["trace"]) for fields in self.nodes.values() if fields.get("trace")})
