@@ -55,6 +55,11 @@ class Query:
     columns: tuple[Column, ...]
     text: str
 
+    @property
+    def ordered(self) -> bool:
+        """Whether the text orders its rows. A UNION cannot in the common subset: who shows its rows sorts them."""
+        return re.search(r"^UNION\b", self.text, re.MULTILINE) is None
+
     def values(self, given: Mapping[str, str | int]) -> dict[str, str | int]:
         """Values for all parameters: the given ones in their types, defaults for the rest.
 

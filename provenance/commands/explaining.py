@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from provenance.changes import Fields
 from provenance.commands.output import count_of, short
-from provenance.schema import kind_of
+from provenance.schema import Flow, kind_of
 from provenance.slices import Slice, fields_of
 from provenance.store.interface import EdgeRow, Store
 
@@ -183,7 +183,7 @@ class Explanation:
             edge = self.edges.get((effect, cause))
             kind = self._kind(effect)
             after = path[place] if place < len(path) else None
-            if edge is not None and edge.kind == "DERIVED_FROM" and (writer := self._writer(effect)):
+            if edge is not None and edge.kind == "DERIVED_FROM" and (writer := self._writer(effect, cause)):
                 last = self.program(writer)
                 parts.append((" via " if len(parts) == 1 else " -> ") + last + self.how(edge))
             if after is not None and self._goes_without_saying(effect, after):
@@ -200,10 +200,13 @@ class Explanation:
             parts = parts[1:]
         return "".join(parts).removeprefix(" -> ").strip()
 
-    def _writer(self, artifact: str) -> str | None:
-        """The process that wrote what was copied."""
+    def _writer(self, artifact: str, source: str) -> str | None:
+        """The process that copied: of those that wrote the artifact the one that read the source, or runs a program."""
         writers = [edge.head for edge in self.edges.values() if edge.kind == "GENERATED_BY" and edge.tail == artifact]
-        return next((writer for writer in writers if self._kind(writer) == "process"), None)
+        writers = sorted(writer for writer in writers if self._kind(writer) == "process")
+        read = {edge.tail for edge in self.slice.edges if edge.kind == "USED" and edge.head == source}
+        writers.sort(key=lambda writer: (writer not in read, not self.nodes.get(writer, {}).get("executable")))
+        return writers[0] if writers else None
 
     def _goes_without_saying(self, node: str, after: str) -> bool:
         """A name a file had before a rename, a model response that another follows, a socket between two programs."""
@@ -232,6 +235,8 @@ class Explanation:
         flows = ", ".join(flow.value for flow in self.slice.flows)
         if not shown:
             lines = [f"{self.subject()}: nothing it {came} is known in the flow {flows}."]
+            if self.slice.backward and Flow.DECISION not in self.slice.flows:
+                lines.append("What a model passed on is asked for with --flow content,decision.")
         elif len(shown) == 1:
             lines = [f"{self.subject()} {came}: {self.chain(shown[0])}"]
         else:

@@ -82,6 +82,8 @@ def query(
             raise UsageError(str(error)) from None
         _resolve(store, values)
         rows = store.query(question.text, values, limit=limit, timeout=timeout)
+    if not question.ordered:
+        rows.rows.sort(key=lambda row: ["" if value is None else str(value) for value in row])
     _show(rows, as_json)
 
 

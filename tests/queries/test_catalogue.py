@@ -99,6 +99,11 @@ def test_it_keeps_to_the_common_subset(query: Query) -> None:
 
 
 @every_query
+def test_it_orders_its_rows_where_it_can(query: Query) -> None:
+    assert query.ordered == bool(re.search(r"^ORDER BY \w", query.text, re.MULTILINE))
+
+
+@every_query
 def test_parameters_are_those_of_the_text(query: Query) -> None:
     assert set(re.findall(r"\$(\w+)", query.text)) == {parameter.name for parameter in query.parameters}
 
