@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import signal
 import sys
-import time
+import threading
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from dataclasses import asdict
@@ -90,8 +91,8 @@ def _follow(intake: Intake, paths: list[str], reports: list[Report]) -> None:
 
     note("following; Ctrl-C ends it")
     known: dict[str, tuple[int, int]] = {}
-    try:
-        while True:
+    with _interruption() as stop:
+        while not stop.is_set():
             taken = False
             for found in discover([path for path in paths if path != "-"]):
                 if not isinstance(found, Source) or not (stamp := _stamp(found.path)) or known.get(found.uri) == stamp:
@@ -104,9 +105,18 @@ def _follow(intake: Intake, paths: list[str], reports: list[Report]) -> None:
                     note(f"{found.name}: {count_of(report.lines, 'line')}, {count_of(report.records, 'record')}")
             if taken:
                 intake.finish()
-            time.sleep(POLL)
-    except KeyboardInterrupt:
-        intake.finish()
+            stop.wait(POLL)
+
+
+@contextmanager
+def _interruption() -> Generator[threading.Event]:
+    """Ctrl-C as an event: what is being written is finished first."""
+    stop = threading.Event()
+    before = signal.signal(signal.SIGINT, lambda number, frame: stop.set())
+    try:
+        yield stop
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def _stamp(path: Path | None) -> tuple[int, int] | None:
