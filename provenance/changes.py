@@ -46,7 +46,18 @@ class Changes:
         self.edges.setdefault((kind, tail, head), {}).update(fields)
 
     def extend(self, other: Changes) -> None:
-        """Take over another set of changes that comes after this one."""
+        """Take over another set of changes that comes after this one: applying the sum equals applying both in turn."""
+        for key in other.removed_edges:
+            self.edges.pop(key, None)
+            self.edge_updates.pop(key, None)
+        if gone := other.removed_nodes:
+            for identity in gone:
+                self.nodes.pop(identity, None)
+            for edges in (self.edges, self.edge_updates):
+                for key in [key for key in edges if key[1] in gone or key[2] in gone]:
+                    del edges[key]
+        self.removed_edges |= other.removed_edges
+        self.removed_nodes |= other.removed_nodes
         for identity, fields in other.nodes.items():
             self.nodes.setdefault(identity, {}).update(fields)
         for key, fields in other.edges.items():
@@ -54,8 +65,6 @@ class Changes:
         for key, fields in other.edge_updates.items():
             target = self.edges if key in self.edges else self.edge_updates
             target.setdefault(key, {}).update(fields)
-        self.removed_edges |= other.removed_edges
-        self.removed_nodes |= other.removed_nodes
 
 
 _PYTHON: dict[schema.Type, tuple[type, ...]] = {

@@ -25,6 +25,8 @@ from provenance.weave.sessions import SessionLog, Subgraph, difference, weave_se
 
 COMMIT_LINES = 250_000
 """Lines of a trace after which a commit is due."""
+COMMIT_ELEMENTS = 5_000
+"""Nodes and edges of turn records, or of joined sessions, after which a commit is due: small commits are dear."""
 _EXAMPLES = 20
 
 
@@ -141,6 +143,8 @@ class Intake:
         self._sessions: dict[str, _Session] = {}
         self._summary = Summary()
         self._removed = False
+        self._waiting = Changes()
+        self._waiting_state: dict[str, bytes | None] = {}
 
     # ------------------------------------------------------------------------------------------- one source
 
@@ -160,7 +164,7 @@ class Intake:
             # Another file that begins alike: a source of its own.
             source.key = report.key = identity.key_of(f"{source.key}|{source.uri}")
             state = self._progress(source)
-        known = self.store.state(f"source/{source.key}") is not None
+        known = self._state(f"source/{source.key}") is not None
         report.new = not known
         if state.offset and state.digest and blocks is None:
             note = self._changed_before(source, state)
@@ -185,7 +189,7 @@ class Intake:
         return state.offset, state.line
 
     def _progress(self, source: SourceLike) -> _Progress:
-        data = self.store.state(f"source/{source.key}")
+        data = self._state(f"source/{source.key}")
         if data is None:
             return _Progress(source.uri, source.format.name)
         return msgspec.msgpack.decode(_unpacked(data), type=_Progress)
@@ -307,7 +311,8 @@ class Intake:
                 "the trace begins inside a running process",
                 coverage,
             )
-        self._apply(changes, {f"source/{source.key}": _packed(msgspec.msgpack.encode(state))})
+        self._stage(changes, {f"source/{source.key}": _packed(msgspec.msgpack.encode(state))})
+        self._commit()
 
     @staticmethod
     def _tail_records(state: _Progress, report: Report, results: Iterable[Any]) -> list[Any]:
@@ -372,11 +377,11 @@ class Intake:
             states[f"session/{name}"] = _packed(msgspec.msgpack.encode(held))
             self._changed.add(name)
         states[f"source/{source.key}"] = _packed(msgspec.msgpack.encode(state))
-        self._apply(changes, states)
+        self._stage(changes, states)
 
     def _subgraph(self, name: str) -> tuple[Subgraph | None, _Session]:
         """What the store holds of a session, woven again from its log."""
-        data = self.store.state(f"session/{name}")
+        data = self._state(f"session/{name}")
         if data is None:
             return None, _Session(b"")
         held = msgspec.msgpack.decode(_unpacked(data), type=_Session)
@@ -394,10 +399,12 @@ class Intake:
     # ------------------------------------------------------------------------------------------- joining
 
     def finish(self) -> Summary:
-        """Join sessions and traces, and say what came of it."""
+        """Commit what waits, join sessions and traces, and say what came of it."""
+        self._commit()
         for session in linking.root_sessions(self.store):
             if self._concerned(session):
                 self._join(session)
+        self._commit()
         if self._removed:
             self._prune()
         summary = self._summary
@@ -440,8 +447,7 @@ class Intake:
             delegations[str(row[0]).removeprefix("session:")] = str(row[1])
         for child, call in sorted(delegations.items()):
             self._reweave(child, changes, states, delegated_by=call)
-        if changes or states:
-            self._apply(changes, states)
+        self._stage(changes, states)
 
     def _reweave(self, name: str, changes: Changes, states: dict[str, bytes | None], **told: Any) -> None:
         """Weave a session again with what has become known from elsewhere."""
@@ -503,6 +509,23 @@ class Intake:
     @staticmethod
     def _link_once(changes: Changes, kind: str, tail: str, head: str) -> None:
         changes.link(kind, tail, head, basis="observed", confidence=1.0, rule="intake", count=1)
+
+    def _state(self, key: str) -> bytes | None:
+        """State as it will be once what waits is committed."""
+        return self._waiting_state[key] if key in self._waiting_state else self.store.state(key)
+
+    def _stage(self, changes: Changes, state: dict[str, bytes | None]) -> None:
+        """Commit with what comes next; at the latest with `finish`."""
+        self._waiting.extend(changes)
+        self._waiting_state.update(state)
+        if len(self._waiting.nodes) + len(self._waiting.edges) >= COMMIT_ELEMENTS:
+            self._commit()
+
+    def _commit(self) -> None:
+        changes, state = self._waiting, self._waiting_state
+        self._waiting, self._waiting_state = Changes(), {}
+        if changes or state:
+            self._apply(changes, state)
 
     def _apply(self, changes: Changes, state: dict[str, bytes | None]) -> None:
         _clean(changes)
