@@ -142,13 +142,26 @@ class Process:
 class Segment:
     """Bytes written into a pipe or connection and not yet read. `remaining` None: the write has not returned yet."""
 
-    __slots__ = ("by", "consumed", "link", "remaining", "rule", "source", "state", "time", "version", "writer")
+    __slots__ = (
+        "by",
+        "consumed",
+        "link",
+        "remaining",
+        "rule",
+        "source",
+        "state",
+        "time",
+        "version",
+        "writer",
+        "written",
+    )
 
     def __init__(self, writer: str, state: State, remaining: int | None, rule: str, source: str, time: int) -> None:
         self.writer = writer  # id of the writing program's first state
         self.state = state
         self.by = state.id
         self.remaining = remaining
+        self.written = remaining or 0
         self.consumed = 0
         self.version: Version | None = None
         self.link: Link | None = None

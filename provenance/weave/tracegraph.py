@@ -130,9 +130,7 @@ class TraceGraph:
             known = self.files[path] = File(path, self.place(path).label in ("temporary", "agent_state"))
         return known
 
-    def new_version(
-        self, file: File, line: int, time: int, *, root: bool, klass: str = "file", written_by: str | None = None
-    ) -> Version:
+    def new_version(self, file: File, line: int, time: int, *, root: bool, klass: str = "file") -> Version:
         """The next version of a file becomes its current one."""
         path = file.path
         if root and path not in self.ordinals and not self.floor:
@@ -427,6 +425,7 @@ class TraceGraph:
             and size is not None
         ):
             last.remaining += size
+            last.written += size
             return last
         if len(segments) > _SEGMENTS_LIMIT:
             del segments[: _SEGMENTS_LIMIT // 2]  # nobody in the trace reads it
@@ -485,7 +484,7 @@ class TraceGraph:
                     segment.rule,
                     segment.source,
                     segment.time,
-                    segment.remaining,
+                    segment.written,
                 )
                 self.dirty.append(made)
                 segment.link = made

@@ -124,6 +124,10 @@ def test_pipe_carries_content_between_processes_in_order() -> None:
         )
     )
     assert graph.sources(graph.last("/w/count")) == {"/w/.env"}
+    ((_, pipe),) = [(tail, head) for tail, head in graph.kinds("USED") if "pipe:" in head]
+    assert [
+        fields["bytes"] for (kind, tail, _), fields in graph.edges.items() if kind == "GENERATED_BY" and tail == pipe
+    ] == [9]
 
 
 def test_pipe_is_first_in_first_out() -> None:
