@@ -62,7 +62,10 @@ def test_files_opened_for_writing(run: Ingested) -> None:
     opened = run.rows(
         "MATCH (p:Process)-[e:CONSULTED]->(a:Artifact) WHERE e.rule = 'open_write' RETURN DISTINCT a.path AS path"
     )
-    paths = {path.removeprefix(WORKSPACE) for (path,) in written + opened if inside(path)}
+    made = run.rows(
+        "MATCH (a:Artifact)-[e:NAMED_BY]->(p:Process) WHERE e.rule IN ['create', 'open_truncate'] RETURN DISTINCT a.path AS path"
+    )
+    paths = {path.removeprefix(WORKSPACE) for (path,) in written + opened + made if inside(path)}
     assert sorted(paths) == sorted(run.truth["counts"]["workspace_files_opened_for_writing"])
 
 

@@ -415,6 +415,13 @@ def fchdir(trace: Trace, line: int, pid: int, time: int, words: str, result: str
         trace.directories.pop(pid, None)
 
 
+def getcwd(trace: Trace, line: int, pid: int, time: int, words: str, result: str) -> None:
+    if result[:1] not in "-?0":
+        folder = text.first_string(words)
+        if folder:
+            trace.directory(line, pid, time, folder)
+
+
 def chmod(call: str) -> Decoder:
     def decode(trace: Trace, line: int, pid: int, time: int, words: str, result: str) -> None:
         if '"' not in words:
@@ -619,6 +626,7 @@ DECODERS: dict[str, Decoder] = {
     "mkdir": mkdir,
     "mkdirat": mkdirat,
     "chdir": chdir,
+    "getcwd": getcwd,
     "fchdir": fchdir,
     **{name: chmod(name) for name in ("chmod", "fchmodat", "chown", "lchown", "fchownat")},
     "close": close,

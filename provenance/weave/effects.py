@@ -18,7 +18,7 @@ from provenance.changes import Changes
 from provenance.redaction import redact
 from provenance.weave.network import Network
 from provenance.weave.parts import Channel, File, Link, Process, Segment, State, Transfer, Version, restored, snapshot
-from provenance.weave.tracegraph import TraceGraph, redacted
+from provenance.weave.tracegraph import TraceGraph, joined, redacted
 
 _WRITE, _CREATE, _TRUNCATE, _EXCLUSIVE = (
     int(r.Open.WRITE),
@@ -27,6 +27,7 @@ _WRITE, _CREATE, _TRUNCATE, _EXCLUSIVE = (
     int(r.Open.EXCLUSIVE),
 )
 _NO_CONTENT = int(r.Open.PATH_ONLY | r.Open.DIRECTORY)
+_FILE = ("/", "?/")  # what names a file; "?/": relative to a folder that was not seen
 _SENSITIVE_NAMES = ("TOKEN", "SECRET", "PASSWORD", "PASSWD", "KEY", "CREDENTIAL", "AUTH", "COOKIE", "SESSION")
 
 
@@ -38,6 +39,7 @@ class EffectWeaver:
         self.network = Network(self.graph)
         self.tasks: dict[int, Process] = {}
         self.living: dict[str, int] = {}  # process key -> its tasks
+        self.line = 0  # of the record at hand
         self.births: dict[int, int] = {}  # pid -> when its last process began: pids are used again
         self.roots: list[str] = []
         self.processes = 0
@@ -96,6 +98,7 @@ class EffectWeaver:
                         known = tasks[record.pid].names.get(path)
                         if known is not None and known.head == file.current.id and file.exists is record.found:
                             continue
+            self.line = record.line
             handlers[type(record)](record)
         if records:
             first, last = records[0].time, records[-1].time
@@ -124,7 +127,7 @@ class EffectWeaver:
             raise ValueError("changes must be flushed before the state is saved")
         graph, network = self.graph, self.network
         return snapshot([
-            graph.files, graph.ordinals, graph.floor, graph.channels, graph.deleted, graph.tool_sets, network.connections, network.opening,
+            graph.files, graph.ordinals, graph.floor, graph.channels, graph.deleted, graph.symlinks, graph.tool_sets, network.connections, network.opening,
             network.endpoints, network.flows, self.tasks, self.living, self.births, self.roots, self.processes, self.attached_late, self.first,
             self.last, self.pending, self.notes,
         ])  # fmt: skip
@@ -132,10 +135,11 @@ class EffectWeaver:
     def restore(self, state: bytes) -> None:
         graph, network = self.graph, self.network
         (
-            graph.files, graph.ordinals, graph.floor, graph.channels, graph.deleted, graph.tool_sets, network.connections, network.opening,
+            graph.files, graph.ordinals, graph.floor, graph.channels, graph.deleted, graph.symlinks, graph.tool_sets, network.connections, network.opening,
             network.endpoints, network.flows, self.tasks, self.living, self.births, self.roots, self.processes, self.attached_late, self.first,
             self.last, self.pending, self.notes,
         ) = restored(state)  # fmt: skip
+        graph.restored()
 
     def note(self, reason: str, about: str, line: int, detail: str) -> None:
         """Something is missing; becomes a Gap of the source."""
@@ -292,12 +296,16 @@ class EffectWeaver:
         else:
             folder = process.cwd
         if folder is None or folder[:1] != "/":
-            self.note("never_captured", "relative path", 0, f"{path}: the folder that it is relative to was not seen")
+            self.note(
+                "never_captured", "relative path", self.line, f"{path}: the folder that it is relative to was not seen"
+            )
             return None
-        return _joined(folder, path)
+        return joined(folder, path)
 
-    def _named(self, process: Process, path: str, base: int) -> str:
-        return self._absolute(process, path, base) or f"?/{path}"
+    def _named(self, process: Process, path: str, base: int, follow: bool = False) -> str:
+        """The name under which the file is known. `follow`: a symbolic link at its end is followed, too."""
+        named = self._absolute(process, path, base) or f"?/{path}"
+        return self.graph.through_links(named, follow) if self.graph.symlinks else named
 
     def _resource(self, process: Process, fd: int, resource: str | None) -> str | None:
         if resource is not None:
@@ -356,7 +364,7 @@ class EffectWeaver:
 
     def _opened(self, record: r.Opened) -> None:
         process = self._process(record)
-        path = record.path if record.path[:1] == "/" else self._named(process, record.path, record.base)
+        path = record.path if record.resolved else self._named(process, record.path, record.base, True)
         if not record.resolved:
             self._describe(process, record.fd, path)
         flags, line, time = record.flags, record.line, record.time
@@ -379,7 +387,7 @@ class EffectWeaver:
         if flags & _TRUNCATE:
             graph.replace_file(process, path, "open_truncate", line, time)
         elif flags & _EXCLUSIVE or (flags & _CREATE and file is not None and file.exists is False):
-            graph.write_file(process, path, "create", 0, line, time, created=True)
+            graph.write_file(process, path, "create", 0, line, time, created=True, moves=False)
         else:
             graph.consult(process, path, "open_write", True, line, time, act=True)
 
@@ -389,7 +397,7 @@ class EffectWeaver:
         if not resource:
             return
         line, time, size = record.line, record.time, record.size
-        if resource[0] == "/":
+        if resource.startswith(_FILE):
             self.graph.use_file(process, resource, "read", size, line, time)
         elif resource.startswith(("tcp:", "udp:")):
             self.network.receive(process, resource, None, size, line, time)
@@ -398,7 +406,7 @@ class EffectWeaver:
         elif resource.startswith("unix:["):
             own = resource[6:-1].partition(">")[0]
             self.graph.read_pipe(process, f"unix:[{own}]", size, "recv", line, time)
-        elif resource.startswith(("socket:[", "?")):
+        elif resource.startswith("socket:["):
             self.note("never_captured", "socket peer", line, f"{resource}: whose bytes were read is unknown")
 
     def _wrote(self, record: r.Wrote) -> None:
@@ -411,7 +419,7 @@ class EffectWeaver:
         self, process: Process, resource: str, address: str | None, size: int | None, line: int, time: int
     ) -> Segment | Transfer | Link | None:
         graph = self.graph
-        if resource[0] == "/":
+        if resource.startswith(_FILE):
             if resource[:5] == "/dev/" and not resource.startswith(("/dev/shm/", "/dev/pts/", "/dev/tty")):
                 return None
             version = graph.write_file(process, resource, "write", size or 0, line, time)
@@ -468,7 +476,7 @@ class EffectWeaver:
         if not size and record.call != "ficlone":
             return
         origin: Version | None = None
-        if source and source[0] == "/":
+        if source and source.startswith(_FILE):
             graph.use_file(process, source, record.call, size, line, time)
             file = graph.files.get(source)
             origin = file.current if file is not None else None
@@ -478,7 +486,7 @@ class EffectWeaver:
             return
         made = self._write(process, target, None, size, line, time)
         reached: Version | None = None
-        if target[0] == "/":
+        if target.startswith(_FILE):
             file = graph.files.get(target)
             reached = file.current if file is not None else None
         elif isinstance(made, Transfer):
@@ -495,7 +503,7 @@ class EffectWeaver:
     def _mapped(self, record: r.Mapped) -> None:
         process = self._process(record)
         resource = self._resource(process, record.fd, record.resource)
-        if not resource or resource[0] != "/":
+        if not resource or not resource.startswith(_FILE):
             return
         if record.writes:
             if not self.graph.place(resource).toolchain:
@@ -511,7 +519,7 @@ class EffectWeaver:
 
     def _consulted(self, record: r.Consulted) -> None:
         process = self._process(record)
-        path = record.path if record.path[:1] == "/" else self._named(process, record.path, record.base)
+        path = self._named(process, record.path, record.base)
         error = record.error
         rule = record.call if not error or error == "ENOENT" else f"{record.call} {error}"
         self.graph.consult(process, path, rule, record.found, record.line, record.time)
@@ -537,8 +545,14 @@ class EffectWeaver:
         """Open descriptors follow what they stand for, where the source does not say so itself."""
         for process in dict.fromkeys(self.tasks.values()):
             for fd, resource in (process.fds or {}).items():
-                if resource == old and process.fds is not None:
-                    process.fds[fd] = new
+                if process.fds is not None and (resource == old or resource.startswith(old + "/")):
+                    process.fds[fd] = new + resource[len(old) :]
+            if (
+                process.cwd
+                and (process.cwd == old or process.cwd.startswith(old + "/"))
+                and not new.endswith(r.DELETED)
+            ):
+                process.cwd = new + process.cwd[len(old) :]
 
     def _linked(self, record: r.Linked) -> None:
         process = self._process(record)
@@ -564,12 +578,12 @@ class EffectWeaver:
             if record.path
             else self._resource(process, record.fd, record.resource)
         )
-        if not path or path[0] != "/":
+        if not path or not path.startswith(_FILE):
             return
         if record.length == 0:
             self.graph.replace_file(process, path, "truncate", record.line, record.time)
         else:
-            self.graph.write_file(process, path, "truncate", 0, record.line, record.time)
+            self.graph.write_file(process, path, "truncate", 0, record.line, record.time, moves=False)
 
     def _directory_made(self, record: r.DirectoryMade) -> None:
         process = self._process(record)
@@ -642,14 +656,3 @@ class EffectWeaver:
 
     def _ignore(self, record: r.Effect) -> None:
         self._process(record)
-
-
-def _joined(folder: str, path: str) -> str:
-    parts: list[str] = []
-    for part in f"{folder}/{path}".split("/"):
-        if part == "..":
-            if parts:
-                parts.pop()
-        elif part and part != ".":
-            parts.append(part)
-    return "/" + "/".join(parts)

@@ -57,7 +57,7 @@ class Link:
 class Version:
     """A version of an artifact or a flow. `sealed`: something depends on it, so it takes no further causes."""
 
-    __slots__ = ("by", "copies", "id", "inherits", "root", "sealed", "written")
+    __slots__ = ("by", "copies", "id", "inherits", "maker", "root", "sealed", "written")
 
     def __init__(self, identity: str, root: bool) -> None:
         self.id = identity
@@ -67,6 +67,7 @@ class Version:
         self.by: dict[str, Link] = {}  # state id -> GENERATED_BY
         self.copies: dict[str, Link] = {}  # origin id -> DERIVED_FROM
         self.written = 0
+        self.maker: str | None = None  # state that made it empty: named it, and gave it no content
 
 
 class File:

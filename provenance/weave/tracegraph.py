@@ -39,6 +39,8 @@ class TraceGraph:
         self.dirty: list[Link] = []
         self.tool_sets: dict[str, int] = {}  # id of a toolchain set -> images that use it
         self.deleted: dict[str, None] = {}  # names that are gone, oldest first: their content may still be open
+        self.folders: set[str] = set()  # folders that hold a known name
+        self.symlinks: dict[str, str] = {}  # symbolic links that the trace made -> what they lead to
         self.folded: set[str] = set()  # toolchain names met so far; emptied when it grows large
         self._places: dict[str, Place] = {}
 
@@ -128,7 +130,33 @@ class TraceGraph:
         known = self.files.get(path)
         if known is None:
             known = self.files[path] = File(path, self.place(path).label in ("temporary", "agent_state"))
+            self._remember_folders(path)
         return known
+
+    def _remember_folders(self, path: str) -> None:
+        folder = path.rpartition("/")[0]
+        while folder and folder not in self.folders:
+            self.folders.add(folder)
+            folder = folder.rpartition("/")[0]
+
+    def restored(self) -> None:
+        """Rebuild what follows from the files."""
+        for path in self.files:
+            self._remember_folders(path)
+
+    def through_links(self, path: str, last: bool) -> str:
+        """The name that a path leads to through symbolic links that the trace made; the `last` part only if asked for."""
+        for _ in range(16):
+            for link, target in self.symlinks.items():
+                if path.startswith(link + "/"):
+                    path = target + path[len(link) :]
+                    break
+                if last and path == link:
+                    path = target
+                    break
+            else:
+                return path
+        return path
 
     def new_version(self, file: File, line: int, time: int, *, root: bool, klass: str = "file") -> Version:
         """The next version of a file becomes its current one."""
@@ -208,9 +236,18 @@ class TraceGraph:
         process.inputs[path] = Entry(self.link("USED", state.id, version.id, rule, line, time, size), file, version)
 
     def write_file(
-        self, process: Process, path: str, rule: str, size: int, line: int, time: int, *, created: bool = False
+        self,
+        process: Process,
+        path: str,
+        rule: str,
+        size: int,
+        line: int,
+        time: int,
+        *,
+        created: bool = False,
+        moves: bool = True,
     ) -> Version:
-        """The process put content into the file, keeping what else is in it."""
+        """The process put content into the file, keeping what else is in it. Not `moves`: it only made or cut it."""
         file = self.file(path)
         version = file.current
         if file.group is not None:
@@ -220,9 +257,11 @@ class TraceGraph:
             before = None
             if version is None and not created:
                 before = self.new_version(file, line, time, root=True)
-            return self._generate(process, file, before, True, rule, size, line, time)
+            return self._generate(process, file, before, True, rule, size, line, time, moves)
         if version.sealed or version.root:
-            return self._generate(process, file, version, True, rule, size, line, time)
+            return self._generate(process, file, version, True, rule, size, line, time, moves)
+        if not moves:
+            return version
         known = version.by.get(state.id)
         if known is not None:
             self.touch(known, time, size, 1 if size else 0)
@@ -234,18 +273,18 @@ class TraceGraph:
         return version
 
     def replace_file(self, process: Process, path: str, rule: str, line: int, time: int) -> Version:
-        """The process emptied the file: older content is gone."""
+        """The process emptied the file: older content is gone, and nothing of the process is in it yet."""
         file = self.file(path)
         version = file.current
         if (
             version is not None
             and not version.sealed
-            and not version.root
             and not version.written
-            and process.state.id in version.by
+            and not version.by
+            and version.maker == process.state.id
         ):
             return version
-        return self._generate(process, file, version if file.exists else None, False, rule, 0, line, time)
+        return self._generate(process, file, version if file.exists else None, False, rule, 0, line, time, False)
 
     def _generate(
         self,
@@ -257,6 +296,7 @@ class TraceGraph:
         size: int,
         line: int,
         time: int,
+        moves: bool,
     ) -> Version:
         version = self.new_version(file, line, time, root=False)
         if before is not None:
@@ -265,6 +305,10 @@ class TraceGraph:
             version.inherits = keeps
         state = process.state
         state.sealed = True
+        if not moves:
+            version.maker = state.id
+            self.link("NAMED_BY", version.id, state.id, rule, line, time)
+            return version
         process.own.add(state.id)
         version.by[state.id] = self.link("GENERATED_BY", version.id, state.id, rule, line, time, size)
         version.written = size
@@ -299,10 +343,11 @@ class TraceGraph:
 
     def rename(self, process: Process, path: str, target: str, rule: str, line: int, time: int) -> None:
         """A name moved: the target is a new version that has the source's content; what was there before is gone."""
-        source = self.files.get(path)
-        if source is None:
+        if path in self.folders:
             self._rename_folder(process, path, target, rule, line, time)
-            source = self.file(path)
+        if path in self.symlinks:
+            self.symlinks[target] = self.symlinks.pop(path)
+        source = self.file(path)
         content = self.current(source, line, time)
         self._name(process, content, target, rule, line, time)
         if rule.startswith("rename"):
@@ -355,6 +400,8 @@ class TraceGraph:
         version = self.new_version(file, line, time, root=False, klass="symlink")
         self.put(version.id, preview=path)
         self._named_by(process, version, "symlink", line, time)
+        folder = target.rpartition("/")[0]
+        self.symlinks[target] = path if path[:1] == "/" else joined(folder, path)
 
     def unlink(self, process: Process, path: str, line: int, time: int) -> None:
         file = self.files.get(path)
@@ -362,6 +409,7 @@ class TraceGraph:
             if self.place(path).toolchain:
                 return
             file = self.file(path)
+        self.symlinks.pop(path, None)
         if file.exists is False:
             return
         content = self.current(file, line, time)
@@ -536,6 +584,18 @@ class TraceGraph:
         self.tool_sets[node] = self.tool_sets.get(node, 0) + 1
         self.link("USED", process.image, node, "toolchain_fold", line, time)
         process.tools = set()
+
+
+def joined(folder: str, path: str) -> str:
+    """An absolute path from a folder and a relative one, without `.` and `..`."""
+    parts: list[str] = []
+    for part in f"{folder}/{path}".split("/"):
+        if part == "..":
+            if parts:
+                parts.pop()
+        elif part and part != ".":
+            parts.append(part)
+    return "/" + "/".join(parts)
 
 
 @lru_cache(maxsize=16_384)

@@ -432,3 +432,77 @@ def test_a_clone_of_content_is_a_copy() -> None:
         )
     )
     assert ("DERIVED_FROM", graph.last("/w/b"), graph.last("/w/a")) in graph.edges
+
+
+def test_who_only_empties_a_file_gives_it_nothing() -> None:
+    """`x=$(cat .env); cat a > out`: the shell that read the secret opens `out`, and cat writes it."""
+    graph = woven(
+        trace(
+            START,
+            f"10 {opened(5, '/w/.env')}",
+            '10 read(5</w/.env>, "s", 9) = 9',
+            "10 clone(child_stack=NULL, flags=SIGCHLD) = 11",
+            f"11 {opened(1, '/w/out', 'O_WRONLY|O_CREAT|O_TRUNC, 0644')}",
+            '11 execve("/usr/bin/cat", ["cat", "a"], ["A=b"]) = 0',
+            f"11 {opened(3, '/w/a')}",
+            '11 read(3</w/a>, "a", 9) = 9',
+            '11 write(1</w/out>, "a", 9) = 9',
+            f"10 {opened(6, '/w/empty', 'O_WRONLY|O_CREAT|O_TRUNC, 0644')}",
+            f"10 {opened(7, '/w/echo', 'O_WRONLY|O_CREAT|O_TRUNC, 0644')}",
+            '10 write(7</w/echo>, "s", 9) = 9',
+        )
+    )
+    assert graph.sources(graph.last("/w/out")) == {"/w/a"}
+    assert graph.sources(graph.last("/w/empty")) == set()
+    assert graph.sources(graph.last("/w/echo")) == {"/w/.env"}
+
+
+def test_files_move_with_their_folder() -> None:
+    graph = woven(
+        trace(
+            START,
+            '10 mkdir("/w/D", 0755) = 0',
+            *separate(11, *copied("/w/.env", "/w/D/f", "O_WRONLY|O_CREAT|O_EXCL, 0644")),
+            '10 rename("/w/D", "/w/E") = 0',
+            *separate(12, *copied("/w/E/f", "/w/z", "O_WRONLY|O_CREAT|O_EXCL, 0644")),
+        )
+    )
+    assert graph.sources(graph.last("/w/z")) == {"/w/.env", "/w/D/f", "/w/E/f"}
+
+
+def test_names_through_a_symbolic_link_to_a_folder() -> None:
+    graph = woven(
+        trace(
+            START,
+            '10 symlink("D", "/w/L") = 0',
+            *separate(11, *copied("/w/.env", "/w/D/f", "O_WRONLY|O_CREAT|O_EXCL, 0644")),
+            '10 rename("/w/L/f", "/w/z") = 0',
+        )
+    )
+    assert graph.sources(graph.last("/w/z")) == {"/w/.env", "/w/D/f"}
+
+
+def test_relative_names_without_a_known_folder_are_still_joined() -> None:
+    graph = woven(
+        trace(
+            '10 execve("/usr/bin/sh", ["sh"], ["A=b"]) = 0',
+            '10 open("a", O_RDONLY) = 3',
+            '10 read(3, "s", 9) = 9',
+            '10 open("c", O_WRONLY|O_CREAT|O_TRUNC, 0644) = 4',
+            '10 write(4, "s", 9) = 9',
+        )
+    )
+    assert graph.sources(graph.last("?/c")) == {"?/a"}
+
+
+def test_getcwd_tells_the_folder() -> None:
+    graph = woven(
+        trace(
+            '10 execve("/usr/bin/sh", ["sh"], ["A=b"]) = 0',
+            '10 getcwd("/w", 4096) = 3',
+            '10 open("a", O_RDONLY) = 3',
+            '10 open("c", O_WRONLY|O_CREAT|O_TRUNC, 0644) = 4',
+            '10 write(4, "s", 9) = 9',
+        )
+    )
+    assert graph.sources(graph.last("/w/c")) == {"/w/a"}
