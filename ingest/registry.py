@@ -42,7 +42,5 @@ def detect(head: Head) -> Format:
     best, found = max(scores, key=lambda pair: pair[0])
     if best < CERTAIN_ENOUGH:
         expected = "; ".join(known.description for known in formats())
-        raise SourceError(
-            f"{head.name} is in no known format. Expected one of: {expected}. Name the format to force one."
-        )
+        raise SourceError(f"{head.name} is in no known format. Expected one of: {expected}.")
     return found

@@ -1,7 +1,7 @@
 """The files of `strace -ff -o NAME`, `NAME.<pid>` each, as the one trace they are parts of.
 
 Each line gets its pid in front, as `strace -f -o` writes it, and the lines are merged by time stamp; within a file the
-order stays, at equal times the file that began first goes first. A call stands where it *began*: such files do not tell
+order stays, at equal times the file that began first goes first (with `-t`, whole seconds, `order unknown` says so). A call stands where it *began*: such files do not tell
 when a call returned, so what a blocking read waited for may follow it. Without comparable times (none, or `-r`, whose
 differences are taken over all files) it is file by file, the first program's first, and `order unknown` says so.
 
@@ -72,6 +72,11 @@ class SplitTrace:
     def _clock(self) -> Clock:
         return _clock_of(self.members[0].first)
 
+    def _coarse(self) -> bool:
+        """Times are whole seconds (`-t`): too coarse to tell the order of what several processes did."""
+        stamp = self.members[0].first.split(b"(")[0]
+        return self._clock() is Clock.TIME_OF_DAY and b"." not in stamp and len(self.members) > 1
+
     def chunks(self, offset: int, final: bool) -> Chunks:
         """The merged lines. A file's last line without newline is given (with one) only when final."""
         return skip(_gathered(self._merged(final)) if self.timed else self._one_by_one(final), offset)
@@ -88,6 +93,11 @@ class SplitTrace:
 
     def _merged(self, final: bool) -> Chunks:
         clock = self._clock()
+        if self._coarse():
+            yield Fault(
+                "order unknown",
+                f"{len(self.members)} files of strace -ff with whole seconds: the order within one is a guess",
+            )
         origin = _time(clock, self.members[0].first) or 0
         # Files are opened when the merge reaches their first line: only processes alive together are open together.
         waiting = sorted(

@@ -67,8 +67,19 @@ class _Commands(TyperGroup):
             raise typer.Exit(130) from None
         except BrokenPipeError:
             # What is still buffered can go nowhere; without this the interpreter complains at its end.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            _silence()
             raise typer.Exit(141) from None
+        except OSError as error:
+            _silence()
+            print(
+                f"capsule: {error.strerror or error}{f': {error.filename}' if error.filename else ''}", file=sys.stderr
+            )
+            raise typer.Exit(1) from None
+
+
+def _silence() -> None:
+    """Nothing more goes to a standard output that takes nothing."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _version(wanted: bool) -> None:
@@ -128,6 +139,8 @@ app.command("raw")(reading.raw)
 
 def main() -> None:
     """Entry point of the program `capsule`."""
+    if sys.stdout is None:  # closed by the caller (`>&-`)
+        sys.stdout = open(os.devnull, "w")  # pyright: ignore[reportUnreachable]  # noqa: SIM115, PTH123
     app()
 
 

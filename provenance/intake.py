@@ -28,6 +28,8 @@ COMMIT_LINES = 250_000
 COMMIT_ELEMENTS = 5_000
 """Nodes and edges of turn records, or of joined sessions, after which a commit is due: small commits are dear."""
 _EXAMPLES = 20
+_DAMAGE = {"truncated compressed stream", "corrupt compressed stream", "read error"}
+"""Reasons for which a source counts as not read to its end."""
 
 
 class BlockLike(Protocol):
@@ -474,7 +476,7 @@ class Intake:
     def _put_source(self, changes: Changes, source: SourceLike, state: _Progress, final: bool, **more: Any) -> None:
         fields: Fields = {
             "name": source.name, "uri": source.uri, "format": source.format.name, "digest": state.digest or None, "size": state.offset,
-            "lines": state.line - 1, "records": state.records, "skipped": sum(state.skipped.values()) + sum(state.tail_skipped.values()), "complete": final, "level": 2,
+            "lines": state.line - 1, "records": state.records, "skipped": sum(state.skipped.values()) + sum(state.tail_skipped.values()), "complete": final and not _DAMAGE & set(state.skipped), "level": 2,
             "retention": "present",
         }  # fmt: skip
         fields.update(more)

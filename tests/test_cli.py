@@ -356,3 +356,23 @@ def test_nothing_heavy_is_loaded_for_help() -> None:
     probe = "import sys, provenance.cli; print(sorted({'ladybug', 'pyarrow', 'rich.table', 'ingest.sources'} & set(sys.modules)))"
     answer = subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True, check=True)
     assert answer.stdout.strip() == "[]"
+
+
+def test_numbers_that_json_lacks_become_words(capsule: CliRunner, made: str) -> None:
+    result = capsule.invoke(cli.app, ["--store", made, "cypher", "RETURN 1.0/0.0 AS x", "--json"])
+    rows = json.loads(result.stdout, parse_constant=lambda name: pytest.fail(f"{name} is no JSON"))
+    assert rows == [{"x": "inf"}]
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full")
+def test_an_answer_that_cannot_be_written_is_one_line(made: str) -> None:
+    with open("/dev/full", "w") as full:  # noqa: PTH123
+        done = subprocess.run(
+            [sys.executable, "-m", "provenance.cli", "--store", made, "status"],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+    assert done.returncode == 1
+    assert done.stderr.count("\n") == 1, done.stderr
+    assert "No space left" in done.stderr

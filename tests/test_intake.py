@@ -229,3 +229,14 @@ def test_two_sources_that_begin_alike_are_two(run: Path, tmp_path: Path) -> None
         assert store.counts()["Source"] == 2
     assert [report.new for report in reports] == [True, True]
     assert reports[1].lines == len(lines) - 7
+
+
+def test_a_truncated_compressed_source_is_not_complete(run: Path, tmp_path: Path) -> None:
+    import gzip
+
+    cut = tmp_path / "cut.gz"
+    cut.write_bytes(gzip.compress((run / "rollout.jsonl").read_bytes())[:2500])
+    with open_store(tmp_path / "store", write=True) as store:
+        (report,) = _reports(store, cut)
+        assert store.query("MATCH (s:Source) RETURN s.complete AS complete").rows == [(False,)]
+    assert "truncated compressed stream" in report.skipped

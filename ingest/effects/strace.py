@@ -27,6 +27,7 @@ _SENDER = re.compile(r"si_pid=(\d+)")
 _ATTACHED = re.compile(r"(?:strace: )?Process (\d+) (?:attached|detached)|\[ ?Process PID=\d+ runs in .* mode\. \]")
 _NAMELESS = ("???(", "<... ??? resumed>")  # a task that died before strace could name its call
 _QUIET_SIGNALS = frozenset(("SIGCHLD", "SIGPWR", "SIGURG", "SIGPROF", "SIGALRM", "SIGVTALRM", "SIGWINCH", "SIGCONT"))
+_LATEST = 2**62  # ns: the year 2116; later times are damage
 _REFUSALS = frozenset(("EACCES", "EPERM", "EROFS"))
 _HELD_LIMIT = 20_000
 _CACHE_LIMIT = 100_000
@@ -142,6 +143,9 @@ class Trace:
                     continue
                 else:
                     time = self._time(stamp, line)
+                if time > _LATEST:
+                    self.out.append(Skipped(line, "time out of range", stamp))
+                    continue
                 if pid not in known and not self._met(pid, line, time, match):
                     continue
                 if name:

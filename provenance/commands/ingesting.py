@@ -147,8 +147,12 @@ def _answer(reports: list[Report], unreadable: list[Unreadable], summary: Summar
         ]  # fmt: skip
         say(table(("source", "format", "lines", "records", "skipped", "note"), rows))
     passed_over = [item for item in unreadable if not item.named]
-    if passed_over:
-        note(f"passed over {count_of(len(passed_over), 'file')} in no known format, for example {passed_over[0].uri}")
+    for item in passed_over:
+        if item.reason.startswith("cannot be read"):
+            note(f"{item.uri} {item.reason}")
+    others = [item for item in passed_over if not item.reason.startswith("cannot be read")]
+    if others:
+        note(f"passed over {count_of(len(others), 'file')} in no known format, for example {others[0].uri}")
     calls = f"{count_of(summary.processes, 'process', 'processes')} of {count_of(summary.calls, 'tool call')}"
     lines = [f"{count_of(len(summary.sessions), 'session')} new or changed; attributed {calls}"]
     if summary.unmatched:

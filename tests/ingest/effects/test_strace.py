@@ -212,3 +212,9 @@ def test_public_traces(path: object) -> None:
     execs = sum(1 for line in body.splitlines() if "execve(" in line and line.rstrip().endswith("= 0"))
     resumed = sum(1 for line in body.splitlines() if "execve resumed>" in line and line.rstrip().endswith("= 0"))
     assert sum(isinstance(result, r.ProgramExecuted) for result in results) == execs + resumed
+
+
+def test_a_time_beyond_what_can_be_kept_is_counted() -> None:
+    _, records, skipped = parse('7 1700000000.000001 stat("/a", 0x7f) = 0\n7 9999000000.000001 stat("/b", 0x7f) = 0\n')
+    assert [item.reason for item in skipped] == ["time out of range"]
+    assert [record.line for record in records] == [1]
