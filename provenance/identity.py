@@ -37,3 +37,15 @@ def kind_prefix(identity: str) -> str:
 def raw_ref(source_key: str, line: int) -> str:
     """The text form of a RawRef: which source, which line. Resolved by `capsule raw`."""
     return f"{source_key}:{line}"
+
+
+def absolute(folder: str, path: str) -> str:
+    """The absolute path of a path relative to a folder, without `.`, `..` and empty parts; links are not followed."""
+    parts: list[str] = []
+    for part in f"{folder}/{path}".split("/"):
+        if part == "..":
+            if parts:
+                parts.pop()
+        elif part and part != ".":
+            parts.append(part)
+    return "/" + "/".join(parts)

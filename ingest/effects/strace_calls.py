@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from ingest.effects import strace_text as text
 from provenance import records as r
+from provenance.identity import absolute
 
 if TYPE_CHECKING:
     from ingest.effects.strace import Trace
@@ -91,16 +92,10 @@ def _quoted(words: str, quote: int) -> tuple[str, int]:
 
 
 def _normal(path: str) -> str:
+    """An absolute path without `.`, `..`, empty parts and a slash at its end."""
     if "/." not in path and "//" not in path:
         return path.rstrip("/") or "/"
-    parts: list[str] = []
-    for part in path.split("/"):
-        if part == "..":
-            if parts:
-                parts.pop()
-        elif part and part != ".":
-            parts.append(part)
-    return "/" + "/".join(parts)
+    return absolute("", path)
 
 
 def _plain_path(trace: Trace, words: str) -> tuple[str, int]:

@@ -14,6 +14,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
+from provenance import identity
 from provenance.changes import EdgeKey, Fields, Value
 
 VERSION = "attribution-1"
@@ -313,16 +314,7 @@ def _match_shells(
 
 
 def _absolute(path: str, cwd: str | None) -> str:
-    if path.startswith("/") or not cwd:
-        return path
-    parts: list[str] = []
-    for part in f"{cwd}/{path}".split("/"):
-        if part == "..":
-            if parts:
-                parts.pop()
-        elif part and part != ".":
-            parts.append(part)
-    return "/" + "/".join(parts)
+    return path if path.startswith("/") or not cwd else identity.absolute(cwd, path)
 
 
 def _match_files(

@@ -18,7 +18,7 @@ from provenance.changes import Changes
 from provenance.redaction import redact
 from provenance.weave.network import Network
 from provenance.weave.parts import Channel, File, Link, Process, Segment, State, Transfer, Version, restored, snapshot
-from provenance.weave.tracegraph import TraceGraph, joined, redacted
+from provenance.weave.tracegraph import TraceGraph, redacted
 
 _WRITE, _CREATE, _TRUNCATE, _EXCLUSIVE = (
     int(r.Open.WRITE),
@@ -300,7 +300,7 @@ class EffectWeaver:
                 "never_captured", "relative path", self.line, f"{path}: the folder that it is relative to was not seen"
             )
             return None
-        return joined(folder, path)
+        return identity.absolute(folder, path)
 
     def _named(self, process: Process, path: str, base: int, follow: bool = False) -> str:
         """The name under which the file is known. `follow`: a symbolic link at its end is followed, too."""

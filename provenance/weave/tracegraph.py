@@ -401,7 +401,7 @@ class TraceGraph:
         self.put(version.id, preview=path)
         self._named_by(process, version, "symlink", line, time)
         folder = target.rpartition("/")[0]
-        self.symlinks[target] = path if path[:1] == "/" else joined(folder, path)
+        self.symlinks[target] = path if path[:1] == "/" else identity.absolute(folder, path)
 
     def unlink(self, process: Process, path: str, line: int, time: int) -> None:
         file = self.files.get(path)
@@ -584,18 +584,6 @@ class TraceGraph:
         self.tool_sets[node] = self.tool_sets.get(node, 0) + 1
         self.link("USED", process.image, node, "toolchain_fold", line, time)
         process.tools = set()
-
-
-def joined(folder: str, path: str) -> str:
-    """An absolute path from a folder and a relative one, without `.` and `..`."""
-    parts: list[str] = []
-    for part in f"{folder}/{path}".split("/"):
-        if part == "..":
-            if parts:
-                parts.pop()
-        elif part and part != ".":
-            parts.append(part)
-    return "/" + "/".join(parts)
 
 
 @lru_cache(maxsize=16_384)
