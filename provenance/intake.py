@@ -51,14 +51,6 @@ class BlockLike(Protocol):
     def complete(self) -> bool: ...
 
 
-class FormatLike(Protocol):
-    @property
-    def name(self) -> str: ...
-    @property
-    def family(self) -> str: ...
-    def parser(self, head: Any) -> Any: ...
-
-
 class SourceLike(Protocol):
     """What intake needs of a source; `ingest.sources.Source` is one."""
 

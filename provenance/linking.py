@@ -195,18 +195,17 @@ def _changes(store: Store, session: str, previous: _Kept | None, found: Attribut
         found.edges[("COVERED_BY", f"session:{session}", coverage)] = {
             "basis": "inferred", "confidence": 0.9, "rule": "runtime_in_trace", "count": 1,
         }  # fmt: skip
-    edges = dict(found.edges)
     for gap, (_, about) in gaps.items():
-        edges[("ABOUT", gap, about)] = {"basis": "inferred", "confidence": 1.0, "rule": "attribution", "count": 1}
+        found.edges[("ABOUT", gap, about)] = {"basis": "inferred", "confidence": 1.0, "rule": "attribution", "count": 1}
     before: dict[EdgeKey, Fields] = (
         {(kind, tail, head): fields for kind, tail, head, fields in previous.edges} if previous else {}
     )
-    for key, fields in edges.items():
+    for key, fields in found.edges.items():
         if key not in before:
             changes.edges[key] = fields
         elif before[key] != fields:
             changes.edge_updates[key] = fields
-    changes.removed_edges = set(before) - set(edges)
+    changes.removed_edges = set(before) - set(found.edges)
     for gap, (fields, _) in gaps.items():
         changes.put(gap, **fields)
     changes.removed_nodes = set(previous.gaps) - set(gaps) if previous else set()
@@ -232,12 +231,8 @@ def _model_endpoint(store: Store, runtime: str) -> str | None:
 def kept_state(session: str, joined: Joined, previous: bytes | None) -> dict[str, bytes]:
     """The state to commit with the changes."""
     edges = [(*key, fields) for key, fields in sorted(joined.attribution.edges.items())]
-    gaps = _gaps(session, joined.attribution)
-    edges += [
-        ("ABOUT", gap, about, {"basis": "inferred", "confidence": 1.0, "rule": "attribution", "count": 1})
-        for gap, (_, about) in gaps.items()
-    ]
-    kept = _Kept(edges, sorted(joined.attribution.roles), sorted(gaps))
+    gaps = sorted(tail for kind, tail, _ in joined.attribution.edges if kind == "ABOUT")
+    kept = _Kept(edges, sorted(joined.attribution.roles), gaps)
     data = msgspec.msgpack.encode(kept)
     return {} if data == previous else {_state_key(session): data}
 

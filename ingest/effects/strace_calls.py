@@ -554,10 +554,6 @@ def _skip_string(words: str, quote: int) -> tuple[int, int]:
     return match.span()
 
 
-def kill(trace: Trace, line: int, pid: int, time: int, words: str, result: str) -> None:
-    """Kept by what arrives: the receiver's `--- SIG` line names the sender."""
-
-
 def memfd_create(trace: Trace, line: int, pid: int, time: int, words: str, result: str) -> None:
     """Memory with a name: empty at first. Several may have one name; each creation begins a new generation."""
     mark = result.find("<")

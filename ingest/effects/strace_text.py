@@ -51,12 +51,6 @@ def strings(text: str) -> tuple[tuple[str, ...], bool]:
     return tuple(unescape(body) for body, _ in found), any(cut for _, cut in found)
 
 
-def two_strings(text: str) -> tuple[str, str] | None:
-    """The first two quoted strings (rename, link)."""
-    found = _STRING.findall(text)
-    return (unescape(found[0][0]), unescape(found[1][0])) if len(found) >= 2 else None
-
-
 def resource_of(annotation: str) -> str:
     """What a descriptor stands for, from strace's `<...>`, in the vocabulary of `provenance.records.Effect`."""
     if annotation[:1] == "/":

@@ -232,7 +232,7 @@ class EffectWeaver:
             graph.link("RAN_IN", state.id, f"environment:{environment[:16]}", "execve", line, time)
         if first and self.processes == 1:
             self.attached_late = False
-        process.state = process.image_state = state
+        process.state = state
         process.image = state.id
         process.label = path.rpartition("/")[2] or path
         process.inputs = {}

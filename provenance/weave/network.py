@@ -137,7 +137,7 @@ class Network:
                 made = graph.link("RECEIVED_FROM", version.id, origin, "recv", line, time, 0)
             assert made is not None
             connection.origins = origins
-            self._seal(origins, connection)
+            self._seal(origins)
             transfer = connection.incoming = Transfer(version, process.key, "", made, None)
         connection.last = "in"
         transfer.bytes += size
@@ -154,7 +154,7 @@ class Network:
             graph.link("USED", state.id, transfer.version.id, "recv", line, time, size), None, transfer.version
         )
 
-    def _seal(self, origins: set[str], _: Connection) -> None:
+    def _seal(self, origins: set[str]) -> None:
         """What a traced peer received takes no further bytes: the next ones are a new transfer."""
         for connection in self.connections.values():
             outgoing = connection.outgoing

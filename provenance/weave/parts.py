@@ -118,7 +118,7 @@ class Process:
     """A process with its current state; threads are merged into it."""
 
     __slots__ = (
-        "base", "cwd", "fds", "image", "image_state", "inflight", "inputs", "key", "label", "names", "number", "own", "pid", "signal", "state", "tools",
+        "base", "cwd", "fds", "image", "inputs", "key", "label", "names", "number", "own", "pid", "signal", "state", "tools",
     )  # fmt: skip
 
     def __init__(self, key: str, base: str, pid: int, state: State) -> None:
@@ -129,14 +129,12 @@ class Process:
         self.state = state
         self.number = 0  # of the state
         self.image = state.id
-        self.image_state = state
         self.cwd: str | None = None
         self.inputs: dict[str, Entry] = {}  # resource -> what it took
         self.names: dict[str, Link] = {}  # path -> CONSULTED edge to the version last asked about
         self.own: set[str] = {state.id}  # ids of the states of this process that wrote something still current
         self.tools: set[str] = set()  # toolchain files of this image
         self.fds: dict[int, str] | None = None  # descriptor table, where the source does not annotate
-        self.inflight: dict[int, list[Any]] = {}  # task -> the writes it is inside of
         self.signal: tuple[str, int | None] | None = None
 
 
@@ -187,7 +185,7 @@ class Channel:
 class Transfer:
     """A flow node that may still grow."""
 
-    __slots__ = ("bytes", "link", "process", "state", "target", "used", "version")
+    __slots__ = ("bytes", "link", "process", "state", "target", "version")
 
     def __init__(self, version: Version, process: str, state: str, link: Link, target: Link | None) -> None:
         self.version = version
@@ -195,20 +193,18 @@ class Transfer:
         self.state = state
         self.link = link  # GENERATED_BY, or RECEIVED_FROM
         self.target = target  # SENT_TO
-        self.used: dict[str, Link] = {}
         self.bytes = 0
 
 
 class Connection:
     """One connection as one process sees it."""
 
-    __slots__ = ("incoming", "last", "numbers", "origins", "outgoing")
+    __slots__ = ("incoming", "last", "origins", "outgoing")
 
     def __init__(self) -> None:
         self.outgoing: Transfer | None = None
         self.incoming: Transfer | None = None
         self.last = ""
-        self.numbers: dict[str, int] = {"in": 0, "out": 0}
         self.origins: set[str] = set()
 
 

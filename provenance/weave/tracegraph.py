@@ -498,8 +498,6 @@ class TraceGraph:
             size -= used
             if front.remaining <= 0:
                 segments.pop(0)
-            if not used:
-                continue
         return taken
 
     def read_pipe(self, process: Process, resource: str, size: int, rule: str, line: int, time: int) -> None:
