@@ -16,7 +16,7 @@ LONGER: dict[str, str] = {
     "provenance/schema.py": "the one declaration of all node and edge kinds: a table, read as one",
     "provenance/records.py": "one record type after the other: the vocabulary between parsers and weaver",
     "provenance/intake.py": "one writer: what is committed together is put together in one place",
-    "provenance/store/embedded.py": "one class: the connections, transactions and recovery of one engine hang together",
+    "provenance/store/embedded/store.py": "one class: the connections, transactions and recovery of one engine hang together",
     "ingest/effects/strace_calls.py": "one decoder a system call, and the table of them",
     "provenance/weave/effects.py": "one handler an effect record, over one trace's state",
     "provenance/weave/tracegraph.py": "one class: the rules that keep a trace's graph acyclic hang together",
@@ -28,8 +28,8 @@ COMPOSITION = ("provenance/cli.py", "provenance/commands/")
 """The only places in `provenance` that know the ingestors and the explorer."""
 
 ENGINES: dict[str, tuple[str, ...]] = {
-    "neo4j": ("provenance/store/neo4j",),
-    "ladybug": ("provenance/store/embedded",),
+    "neo4j": ("provenance/store/neo4j/",),
+    "ladybug": ("provenance/store/embedded/",),
     "dash": ("explorer/",),
 }
 """Third-party packages that one part of ours owns: package, beginnings of the paths that may import it."""
@@ -111,7 +111,7 @@ def test_imports_keep_the_layers(module: str) -> None:
         ("provenance/weave/sessions.py", "from importlib import import_module\nimport_module(f'explorer.{1}')"),
         ("provenance/weave/sessions.py", "from ...ingest import registry"),
         ("provenance/slices.py", "import ladybug"),
-        ("provenance/store/embedded.py", "from neo4j import GraphDatabase"),
+        ("provenance/store/embedded/store.py", "from neo4j import GraphDatabase"),
         ("provenance/cli.py", "import dash"),
         ("explorer/reads.py", "from ingest.interface import Head"),
     ],

@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
+
+from provenance.changes import Value
+from provenance.errors import UsageError
+from provenance.store.grouping import storable
 
 _TOKENS = re.compile(
     r"""
@@ -33,3 +38,17 @@ def parameter(name: str) -> str:
 def parameters(cypher: str) -> set[str]:
     """The parameters that a text names."""
     return {found["parameter"] for found in _TOKENS.finditer(cypher) if found["parameter"]}
+
+
+def checked(cypher: str, given: Mapping[str, Value | Sequence[Value]]) -> dict[str, object]:
+    """The values for a text, lists as lists. Raises UsageError for a parameter without value and for text that is no UTF-8."""
+    if missing := parameters(cypher) - given.keys():
+        raise UsageError(f"the query needs a value for ${', $'.join(sorted(missing))}")
+    return {name: _plain(name, value) for name, value in given.items()}
+
+
+def _plain(name: str, value: Value | Sequence[Value]) -> object:
+    values = list(value) if isinstance(value, Sequence) and not isinstance(value, str) else [value]
+    if any(isinstance(item, str) and not storable(item) for item in values):
+        raise UsageError(f"the value for ${name} is not text that can be written as UTF-8: {value!r}")
+    return value if isinstance(value, str) or not isinstance(value, Sequence) else values

@@ -20,7 +20,9 @@ from hammering import BATCH, check, commit
 from provenance import schema
 from provenance.changes import Changes
 from provenance.errors import StoreError, StoreLocked, StoreTooNew
-from provenance.store import embedded, migrations, open_store, statements
+from provenance.store import open_store
+from provenance.store.embedded import migrations, statements
+from provenance.store.embedded import store as embedded
 
 HERE = Path(__file__).parent
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from provenance.errors import StoreError, StoreTooNew
-from provenance.store.sidecar import Sidecar
+from provenance.store.embedded.sidecar import Sidecar
 
 
 @pytest.fixture

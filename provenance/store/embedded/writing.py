@@ -7,8 +7,9 @@ from typing import Protocol
 
 from provenance.changes import Changes, EdgeKey
 from provenance.errors import InvalidChange
-from provenance.store import batches, results, statements
-from provenance.store.results import Result
+from provenance.store import grouping, reading
+from provenance.store.embedded import batches, results, statements
+from provenance.store.embedded.results import Result
 
 BATCH = 10_000
 """Ids in one reading statement."""
@@ -23,9 +24,9 @@ class Run(Protocol):
 def present(run: Run, identities: Iterable[str]) -> set[str]:
     """Those of the ids that the store has."""
     found: set[str] = set()
-    for kind, group in batches.ids_by_kind(identities).items():
+    for kind, group in grouping.ids_by_kind(identities).items():
         for at in range(0, len(group), BATCH):
-            result = run(statements.find_nodes(kind), {"ids": group[at : at + BATCH]})
+            result = run(reading.find_nodes(kind), {"ids": group[at : at + BATCH]})
             found.update(results.strings(result)[0])
     return found
 
@@ -38,7 +39,7 @@ def write(run: Run, changes: Changes) -> None:
     """
     for batch in batches.bare_edges(changes.removed_edges):
         run(statements.remove_edges(*batch.ends, by_tail=batch.by_tail), {"rows": batch.rows})
-    for kind, group in batches.ids_by_kind(changes.removed_nodes).items():
+    for kind, group in grouping.ids_by_kind(changes.removed_nodes).items():
         run(statements.remove_nodes(kind), {"rows": batches.strings(group)})
 
     known = present(run, changes.nodes)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from provenance import schema
 from provenance.errors import StoreError, StoreTooNew
-from provenance.store.locks import Noted
+from provenance.store.embedded.locks import Noted
 
 FORMAT = 1
 """Which files there are and what the marker says."""

@@ -23,13 +23,14 @@ import ladybug
 from provenance import schema
 from provenance.changes import Changes, Fields, Value, validate
 from provenance.errors import StoreError, StoreLocked, UsageError
-from provenance.store import batches, cypher_text, migrations, results, statements, writing
-from provenance.store.folder import Folder
+from provenance.store import cypher_text, grouping, reading
+from provenance.store.embedded import migrations, results, statements, writing
+from provenance.store.embedded.folder import Folder
+from provenance.store.embedded.locks import CommitGate, Noted, WriterLock
+from provenance.store.embedded.results import Result
+from provenance.store.embedded.sidecar import Sidecar
+from provenance.store.embedded.writing import BATCH, Run
 from provenance.store.interface import EdgeRow, Rows
-from provenance.store.locks import CommitGate, Noted, WriterLock
-from provenance.store.results import Result
-from provenance.store.sidecar import Sidecar
-from provenance.store.writing import BATCH, Run
 
 MAXIMUM = 2**40
 """Bytes that the graph file may grow to. The engine reserves as much address space for each opening."""
@@ -156,7 +157,7 @@ class EmbeddedStore:
         if not self._writable:
             raise StoreError(f"the store in {self._folder.path} was opened for reading only")
         validate(changes)
-        batches.check(changes)
+        grouping.check(changes)
         if not changes and not state:
             return
         with self._mutex:
@@ -240,10 +241,8 @@ class EmbeddedStore:
         limit: int | None = None,
         timeout: float | None = None,
     ) -> Rows:
-        parameters = parameters or {}
-        if missing := cypher_text.parameters(cypher) - parameters.keys():
-            raise UsageError(f"the query needs a value for ${', $'.join(sorted(missing))}")
-        given = {cypher_text.parameter(name): _parameter(name, value) for name, value in parameters.items()}
+        given = cypher_text.checked(cypher, parameters or {})
+        given = {cypher_text.parameter(name): value for name, value in given.items()}
         text = cypher_text.prepared(cypher)
         try:
             return self._read(lambda run: results.rows(run(text, given), limit), timeout)
@@ -264,8 +263,9 @@ class EmbeddedStore:
         fields: Sequence[str] | None = None,
     ) -> list[EdgeRow]:
         plans: list[tuple[str, tuple[str, ...], list[str]]] = []
-        for kind, group in batches.ids_by_kind(identities).items():
-            text, columns = _expansion(kind, kinds, backward, fields)
+        wanted = None if fields is None else tuple(fields)
+        for kind, group in grouping.ids_by_kind(identities).items():
+            text, columns = reading.expansion(kind, tuple(kinds), backward, wanted, statements.DIALECT)
             if text:
                 plans += [(text, columns, group[at : at + BATCH]) for at in range(0, len(group), BATCH)]
 
@@ -278,22 +278,22 @@ class EmbeddedStore:
         return self._primitive(read)
 
     def nodes(self, identities: Iterable[str]) -> dict[str, Fields]:
-        groups = batches.ids_by_kind(identities)
+        groups = grouping.ids_by_kind(identities)
 
         def read(run: Run) -> dict[str, Fields]:
             found: dict[str, Fields] = {}
             for kind, group in groups.items():
                 names = [field.name for field in schema.node_columns(schema.NODE_KINDS[kind])]
                 for at in range(0, len(group), BATCH):
-                    result = run(statements.read_nodes(kind, names), {"ids": group[at : at + BATCH]})
+                    result = run(reading.read_nodes(kind, names), {"ids": group[at : at + BATCH]})
                     found.update((cast(str, put["id"]), put) for put in results.nodes(result, names))
             return found
 
         return self._primitive(read)
 
     def counts(self) -> dict[str, int]:
-        texts = {kind: statements.count_nodes(kind) for kind in schema.NODE_KINDS}
-        texts |= {kind: statements.count_edges(kind) for kind in schema.EDGE_KINDS}
+        texts = {kind: reading.count_nodes(kind) for kind in schema.NODE_KINDS}
+        texts |= {kind: reading.count_edges(kind) for kind in schema.EDGE_KINDS}
 
         def read(run: Run) -> dict[str, int]:
             counted = {kind: results.scalar(run(text)) for kind, text in texts.items()}
@@ -483,32 +483,3 @@ class EmbeddedStore:
 def _create(run: Run) -> None:
     for text in statements.create_graph():
         run(text)
-
-
-def _expansion(
-    kind: str, kinds: Sequence[str], backward: bool, fields: Sequence[str] | None
-) -> tuple[str, tuple[str, ...]]:
-    """The statement that expands nodes of a kind, and the edge fields it gives. No statement: nothing to follow."""
-    edges: list[str] = []
-    others: dict[str, None] = {}
-    columns: dict[str, None] = {}
-    for name in dict.fromkeys(kinds):
-        declared = schema.EDGE_KINDS.get(name)
-        if declared is None:
-            raise UsageError(f"there is no edge kind {name!r}")
-        far = [head if backward else tail for tail, head in declared.endpoints if (tail if backward else head) == kind]
-        if far:
-            edges.append(name)
-            others.update(dict.fromkeys(far))
-            columns.update(dict.fromkeys(f for f in declared.by_name if fields is None or f in fields))
-    if not edges:
-        return "", ()
-    text = statements.expand(kind, edges, list(others), list(columns), backward=backward)
-    return text, tuple(columns)
-
-
-def _parameter(name: str, value: Value | Sequence[Value]) -> object:
-    values = list(value) if isinstance(value, Sequence) and not isinstance(value, str) else [value]
-    if any(isinstance(item, str) and not batches.storable(item) for item in values):
-        raise UsageError(f"the value for ${name} is not text that can be written as UTF-8: {value!r}")
-    return value if isinstance(value, str) or not isinstance(value, Sequence) else values

@@ -11,7 +11,7 @@ from typing import TypeAlias
 
 from provenance import schema
 from provenance.errors import StoreError
-from provenance.store import statements
+from provenance.store.embedded import statements
 
 Run: TypeAlias = Callable[[str], list[tuple[object, ...]]]
 """Runs one statement in the open transaction and gives its rows."""
