@@ -12,10 +12,7 @@ What passes is given back without comments, so an engine cannot disagree about w
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
-from typing import NamedTuple
-
+from provenance.cypher.tokens import Token, tokens_of, where
 from provenance.errors import QueryRefused, UsageError
 
 _PAIRED = ("OPTIONAL MATCH", "ORDER BY", "STARTS WITH", "ENDS WITH", "CASE WHEN", "UNION ALL", "IS NOT")
@@ -55,34 +52,6 @@ FUNCTIONS = _words("date datetime localdatetime time localtime duration point")
 
 _CHANGING = frozenset(("nextval", "currval"))
 _SUBQUERIES = frozenset(("EXISTS", "COUNT", "COLLECT"))
-_BOUNDARY = 'may begin a string that ends elsewhere than it seems; write it without "\\u"'
-
-_TOKEN = re.compile(
-    r"""
-      (?P<space>\s+)
-    | (?P<comment>//[^\n]*|/\*.*?\*/)
-    | (?P<text>'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*")
-    | (?P<quoted>`(?:[^`]|``)*`)
-    | (?P<parameter>\$(?:\w+|`[^`]*`))
-    | (?P<number>(?:\d+(?:\.\d+)?|\.\d+)(?:[eE][+-]?\d+)?|0[xo][0-9A-Fa-f]+)
-    | (?P<word>[^\W\d]\w*)
-    | (?P<mark>\.\.|[-+*/%^=<>!~&|:,.(){}\[\];])
-    """,
-    re.VERBOSE | re.DOTALL,
-)
-_ESCAPE = re.compile(r"\\[uU]+([0-9A-Fa-f]{0,8})")
-
-
-class Token(NamedTuple):
-    """One token that is not space or comment. `kind`: text, quoted, parameter, number, word or mark."""
-
-    kind: str
-    text: str
-    place: int
-
-    @property
-    def upper(self) -> str:
-        return self.text.upper()
 
 
 def guard(cypher: str) -> str:
@@ -90,53 +59,13 @@ def guard(cypher: str) -> str:
 
     Raises QueryRefused naming the word and its place, UsageError for a text that is empty or cannot be cut into tokens.
     """
-    tokens = list(_tokens(cypher))
+    tokens = tokens_of(cypher)
     while tokens and tokens[-1].text == ";":
         tokens.pop()
     if not tokens:
         raise UsageError("the query is empty: try MATCH (s:Session) RETURN s.id")
     _check(cypher, tokens)
     return _joined(cypher, tokens)
-
-
-def tokens_of(cypher: str) -> list[Token]:
-    """The tokens of a text, spaces and comments left out. Raises as `guard` does for what cannot be read."""
-    return list(_tokens(cypher))
-
-
-def _tokens(cypher: str) -> Iterator[Token]:
-    place = 0
-    while place < len(cypher):
-        found = _TOKEN.match(cypher, place)
-        if found is None:
-            raise _unreadable(cypher, place)
-        kind = found.lastgroup or ""
-        _check_escapes(cypher, kind, found[0], place)
-        if kind not in ("space", "comment"):
-            yield Token(kind, found[0], place)
-        place = found.end()
-
-
-def _unreadable(cypher: str, place: int) -> UsageError | QueryRefused:
-    where = _where(cypher, place)
-    if cypher.startswith("\\", place):
-        return QueryRefused(f"\\ at {where}: escapes are allowed only inside strings")
-    kinds = {"'": "string", '"': "string", "`": "name", "$": "parameter"}
-    if kind := kinds.get(cypher[place]):
-        return UsageError(f"the {kind} that begins at {where} does not end")
-    return UsageError(f"{cypher[place]!r} at {where} is no Cypher")
-
-
-def _check_escapes(cypher: str, kind: str, text: str, place: int) -> None:
-    if kind == "mark" and cypher.startswith("/*", place):
-        raise UsageError(f"the comment that begins at {_where(cypher, place)} does not end")
-    for escape in _ESCAPE.finditer(text):
-        where = _where(cypher, place + escape.start())
-        if kind != "text":
-            raise QueryRefused(f"{escape[0]} at {where}: escapes are allowed only inside strings")
-        digits = escape[1][:4]
-        if len(digits) < 4 or chr(int(digits, 16)) in "'\"`\\\n\r":
-            raise QueryRefused(f"{escape[0]} at {where}: {_BOUNDARY}")
 
 
 def _check(cypher: str, tokens: list[Token]) -> None:
@@ -146,7 +75,7 @@ def _check(cypher: str, tokens: list[Token]) -> None:
         before = tokens[position - 1] if position else None
         after = tokens[position + 1] if position + 1 < len(tokens) else None
         if token.text == ";":
-            raise QueryRefused(f"; at {_where(cypher, token.place)}: one statement at a time")
+            raise QueryRefused(f"; at {where(cypher, token.place)}: one statement at a time")
         if token.kind == "mark":
             ended, start = _after_mark(tokens, position)
             continue
@@ -209,11 +138,11 @@ def _check_call(cypher: str, tokens: list[Token], position: int) -> None:
     first = position
     while first >= 2 and tokens[first - 1].text == "." and tokens[first - 2].kind in ("word", "quoted"):
         first -= 2
-    name = ".".join(_bare(part.text) for part in tokens[first : position + 1 : 2])
-    if name.lower() in _CHANGING or (first < position and _bare(tokens[first].text).lower() not in FUNCTIONS):
+    name = ".".join(part.name for part in tokens[first : position + 1 : 2])
+    if name.lower() in _CHANGING or (first < position and tokens[first].name.lower() not in FUNCTIONS):
         if name.lower() in PROCEDURES and first and tokens[first - 1].upper == "CALL":
             return
-        raise QueryRefused(f"{name} at {_where(cypher, tokens[first].place)}: this function may not be called")
+        raise QueryRefused(f"{name} at {where(cypher, tokens[first].place)}: this function may not be called")
     if token.kind == "quoted" and name.upper() in REFUSED:
         raise _refusal(cypher, token)
 
@@ -222,30 +151,20 @@ def _check_procedure(cypher: str, tokens: list[Token], position: int) -> None:
     name = ""
     place = position + 1
     while place < len(tokens) and (tokens[place].kind in ("word", "quoted") or tokens[place].text == "."):
-        name += _bare(tokens[place].text)
+        name += tokens[place].name
         place += 1
     called = place < len(tokens) and tokens[place].text == "("
     if not called or name.lower() not in PROCEDURES:
         shown = f"CALL {name}".strip()
         allowed = ", ".join(sorted(PROCEDURES))
-        raise QueryRefused(f"{shown} at {_where(cypher, tokens[position].place)}: only these may be called: {allowed}")
+        raise QueryRefused(f"{shown} at {where(cypher, tokens[position].place)}: only these may be called: {allowed}")
 
 
 def _refusal(cypher: str, token: Token) -> QueryRefused:
     return QueryRefused(
-        f"{token.text} at {_where(cypher, token.place)}: a query may only read (MATCH, OPTIONAL MATCH, WHERE, WITH, UNWIND, "
+        f"{token.text} at {where(cypher, token.place)}: a query may only read (MATCH, OPTIONAL MATCH, WHERE, WITH, UNWIND, "
         "RETURN, ORDER BY, SKIP, LIMIT, UNION); a name that looks like a clause goes in backticks"
     )
-
-
-def _bare(text: str) -> str:
-    return text[1:-1].replace("``", "`") if text.startswith("`") else text
-
-
-def _where(cypher: str, place: int) -> str:
-    line = cypher.count("\n", 0, place) + 1
-    column = place - cypher.rfind("\n", 0, place)
-    return f"line {line}, column {column}"
 
 
 def _joined(cypher: str, tokens: list[Token]) -> str:
