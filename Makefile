@@ -1,9 +1,9 @@
 # The jobs of run.py under make's names. `make test ARGS="-k store"` passes words on.
 PYTHON ?= python3
 
-.PHONY: help demo test lint types docs check
+.PHONY: help demo test neo4j lint types docs check
 help:
 	@$(PYTHON) run.py --help
 
-demo test lint types docs check:
+demo test neo4j lint types docs check:
 	@$(PYTHON) run.py $@ $(ARGS)

@@ -125,6 +125,11 @@ def test(arguments: list[str]) -> int:
     return run(PYTHON, "-m", "pytest", *arguments)
 
 
+def neo4j(arguments: list[str]) -> int:
+    """Becomes the server, so that signals reach it and paths are the caller's."""
+    os.execv(sys.executable, [sys.executable, str(ROOT / "docker" / "neo4j" / "serve.py"), *arguments])
+
+
 def lint(arguments: list[str]) -> int:
     return run(PYTHON, "-m", "ruff", "check", *arguments) or run(PYTHON, "-m", "ruff", "format", "--check", *arguments)
 
@@ -144,6 +149,7 @@ def check(arguments: list[str]) -> int:
 JOBS = {
     "demo": (demo, "test", "take in a bundled recording and ask it a question"),
     "test": (test, "test", "run the tests; further words go to pytest"),
+    "neo4j": (neo4j, None, "start a Neo4j server on this machine; needs a JDK and Maven, nothing of the set-up"),
     "lint": (lint, "dev", "ruff: rules and format"),
     "types": (types, "dev", "pyright"),
     "docs": (docs, "test", "check that the documentation fits the program"),
@@ -159,7 +165,8 @@ def main(words: list[str]) -> int:
         print("\n".join(lines), file=sys.stdout if asked_for_help else sys.stderr)
         return 0 if asked_for_help else 2
     job, extra, _ = JOBS[words[0]]
-    set_up(extra)
+    if extra is not None:
+        set_up(extra)
     return job(words[1:])
 
 

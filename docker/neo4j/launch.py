@@ -33,10 +33,12 @@ SETTINGS = {
     "server.http.enabled": "false",
     "server.https.enabled": "false",
     "server.default_listen_address": "127.0.0.1",
+    "server.default_advertised_address": "127.0.0.1",
     "dbms.security.auth_enabled": "true",
     "dbms.usage_report.enabled": "false",  # tells nothing to the network
     "db.tx_log.preallocate": "false",  # else 256 MB for each database
     "db.tx_log.rotation.retention_policy": "100M size",
+    "internal.server.bolt.thread_pool_shutdown_wait_time": "500ms",  # databases are closed by then; else 10 s a server
 }
 """What every server has, unless told otherwise."""
 
@@ -120,8 +122,11 @@ class Servers:
     The process ends with the one that started it, however that ends: it watches its input.
     """
 
-    def __init__(self, log: Path, *, heap: str = "512m", options: Sequence[str] = ()) -> None:
-        """Starts Java; what it prints beside answers goes to the log. Raises LaunchError."""
+    def __init__(self, log: Path, *, heap: str = "512m", options: Sequence[str] = (), held: Sequence[int] = ()) -> None:
+        """Starts Java; what it prints beside answers goes to the log. Held descriptors stay open as long as it runs.
+
+        Raises LaunchError.
+        """
         self.log = log
         command = (java(), f"-Xmx{heap}", *JAVA_OPTIONS, *options, "-cp", class_path(), "Server")
         with log.open("ab") as printed:
@@ -132,6 +137,7 @@ class Servers:
                 stderr=printed,
                 text=True,
                 encoding="utf-8",
+                pass_fds=held,
                 start_new_session=True,  # Control-C is for its parent, which then stops it
             )
         self._answers: queue.SimpleQueue[str] = queue.SimpleQueue()
