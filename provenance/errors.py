@@ -29,6 +29,10 @@ class StoreLocked(StoreError):
     """Another process is the store's one writer."""
 
 
+class StoreConflict(StoreError):
+    """Another writer was faster: what this change was made from has changed. Reading again and making it anew helps."""
+
+
 class StoreTooNew(StoreError):
     """The store was written by a newer schema version than this program knows."""
 

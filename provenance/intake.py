@@ -2,27 +2,33 @@
 
 For each source the offset read so far, what its parser and weaver carry, and the graph changes are committed together, so
 a kill at any point loses nothing that was reported as done, a source read twice changes nothing, and a source that grew
-adds only its new part. Sources may come in any order.
+adds only its new part. Sources may come in any order, and from several intakes at once where the store takes several
+writers: whoever meets what another has changed reads again from there.
 """
 
 from __future__ import annotations
 
+import random
+import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Protocol
+from dataclasses import dataclass, field, replace
+from typing import Any, Protocol, TypeVar
 
 import msgspec
 import zstandard
 
 from provenance import identity, linking
 from provenance.changes import Changes, Fields
+from provenance.errors import StoreConflict
 from provenance.records import AnyTurnRecord, Clock, Skipped
 from provenance.store.interface import Store
 from provenance.weave.effects import EffectWeaver
 from provenance.weave.outcomes import RuntimeEnd
 from provenance.weave.sessions import SessionLog, Subgraph, difference, weave_session
 
+ATTEMPTS = 50
+"""Times that the same sources are read again because another writer was faster."""
 COMMIT_LINES = 250_000
 """Lines of a trace after which a commit is due."""
 COMMIT_ELEMENTS = 5_000
@@ -30,6 +36,9 @@ COMMIT_ELEMENTS = 5_000
 _EXAMPLES = 20
 _DAMAGE = {"truncated compressed stream", "corrupt compressed stream", "read error"}
 """Reasons for which a source counts as not read to its end."""
+
+
+T = TypeVar("T")
 
 
 class BlockLike(Protocol):
@@ -134,11 +143,11 @@ class Intake:
         self.host = host
         self._changed: set[str] = set()
         self._spans: list[tuple[int, int]] = []
-        self._sessions: dict[str, _Session] = {}
         self._summary = Summary()
         self._removed = False
         self._waiting = Changes()
         self._waiting_state: dict[str, bytes | None] = {}
+        self._uncommitted: list[tuple[SourceLike, bool]] = []  # what waits, to be read again where its commit fails
 
     # ------------------------------------------------------------------------------------------- one source
 
@@ -152,6 +161,38 @@ class Intake:
     ) -> Report:
         """Read what is new in a source. `progress` is told the lines read so far; `blocks` replaces the source's own
         (follow mode), and `final` False leaves its end open."""
+        if blocks is not None:
+            return self._take(source, progress, blocks, final)  # what has been streamed cannot be read again
+        report = self._persistently(lambda: self._take(source, progress, None, final))
+        self._uncommitted.append((source, final))
+        return report
+
+    def _persistently(self, work: Callable[[], T]) -> T:
+        """Do what commits; where another writer was faster, do it again from what that one left."""
+        for attempt in range(ATTEMPTS):
+            try:
+                if attempt:
+                    self._take_again()
+                return work()
+            except StoreConflict:
+                self._waiting, self._waiting_state = Changes(), {}
+                time.sleep(random.uniform(0, 0.05 * 2 ** min(attempt, 5)))
+        raise StoreConflict(f"other writers were faster {ATTEMPTS} times: ingest again when they are done")
+
+    def _take_again(self) -> None:
+        """Read anew what waited for a commit that failed."""
+        pending, self._uncommitted = self._uncommitted, []
+        for place, (source, final) in enumerate(pending):
+            try:
+                self._take(source, None, None, final)
+            except StoreConflict:
+                self._uncommitted += pending[place:]
+                raise
+            self._uncommitted.append((source, final))
+
+    def _take(
+        self, source: SourceLike, progress: Callable[[int], None] | None, blocks: Iterator[Any] | None, final: bool
+    ) -> Report:
         report = Report(source.uri, source.key, source.format.name)
         state = self._progress(source)
         if state.uri != source.uri and blocks is None and state.offset and self._changed_before(source, state):
@@ -394,13 +435,11 @@ class Intake:
 
     def finish(self) -> Summary:
         """Commit what waits, join sessions and traces, and say what came of it."""
-        self._commit()
-        for session in linking.root_sessions(self.store):
-            if self._concerned(session):
-                self._join(session)
-        self._commit()
+        self._persistently(self._commit)
+        self._persistently(self._join_all)
         if self._removed:
-            self._prune()
+            self.store.prune(_SHARED)
+            self._removed = False
         summary = self._summary
         summary.sessions = sorted(self._changed)
         counts = self.store.counts()
@@ -409,6 +448,13 @@ class Intake:
         self._spans.clear()
         self._summary = Summary()
         return summary
+
+    def _join_all(self) -> None:
+        self._summary = replace(self._summary, calls=0, processes=0, unmatched=0, ambiguous=0)
+        for session in linking.root_sessions(self.store):
+            if self._concerned(session):
+                self._join(session)
+        self._commit()
 
     def _concerned(self, session: dict[str, Any]) -> bool:
         name = str(session["id"])
@@ -420,11 +466,12 @@ class Intake:
 
     def _join(self, session: dict[str, Any]) -> None:
         name = str(session["id"])
-        joined = linking.join(self.store, session)
+        # Read before the graph is: a writer that joins meanwhile then makes this commit fail, not be overwritten.
+        previous = self.store.state(linking.state_key(name))
+        joined = linking.join(self.store, session, previous)
         changes = Changes()
         states: dict[str, bytes | None] = {}
         if joined is not None:
-            previous = self.store.state(f"attribution/{name}")
             changes.extend(joined.changes)
             states |= linking.kept_state(name, joined, previous)
             self._summary.calls += len(joined.attribution.calls)
@@ -452,16 +499,6 @@ class Intake:
             setattr(held, key, value)
         changes.extend(difference(old, self._woven(name, held)))
         states[f"session/{name}"] = _packed(msgspec.msgpack.encode(held))
-
-    def _prune(self) -> None:
-        """Nodes that sessions share (oracles, policies ...) go when nothing points to them any more."""
-        changes = Changes()
-        for kind in _SHARED:
-            rows = self.store.query(f"MATCH (n:{kind}) WHERE NOT EXISTS {{ MATCH (n)-[]-() }} RETURN n.id AS id").rows
-            changes.removed_nodes |= {str(row[0]) for row in rows}
-        self._removed = False
-        if changes.removed_nodes:
-            self.store.apply(changes)
 
     # ------------------------------------------------------------------------------------------- common nodes
 
@@ -520,6 +557,7 @@ class Intake:
         self._waiting, self._waiting_state = Changes(), {}
         if changes or state:
             self._apply(changes, state)
+        self._uncommitted.clear()
 
     def _apply(self, changes: Changes, state: dict[str, bytes | None]) -> None:
         _clean(changes)

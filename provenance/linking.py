@@ -103,8 +103,11 @@ def root_sessions(store: Store) -> list[dict[str, Any]]:
     return sorted(roots, key=lambda row: str(row["id"]))
 
 
-def join(store: Store, session: dict[str, Any]) -> Joined | None:
-    """Attribute what was seen to what one session said. None where no trace can be compared with it."""
+def join(store: Store, session: dict[str, Any], kept: bytes | None) -> Joined | None:
+    """Attribute what was seen to what one session said. None where no trace can be compared with it.
+
+    `kept` is the state under `state_key` as it was before: what `kept_state` gave then.
+    """
     name = str(session["id"])
     calls = _calls(store, name)
     files = _touches(store, _SESSION_FILES, {"session": name})
@@ -114,7 +117,7 @@ def join(store: Store, session: dict[str, Any]) -> Joined | None:
         return None
     bounds = {"first": min(times) - _AROUND, "last": max(times) + _AROUND}
     rows = [_process(row) for row in store.query(_PROCESSES, bounds).dicts()]
-    previous = _kept(store, name)
+    previous = msgspec.msgpack.decode(kept, type=_Kept) if kept else None
     if not rows and previous is None:
         return None
     rows = _one_trace(rows, files)
@@ -177,13 +180,9 @@ def _touches(store: Store, queries: Iterable[str], parameters: dict[str, Any]) -
     return sorted(found, key=lambda touch: (touch.first, touch.kind, touch.target, touch.process))
 
 
-def _state_key(session: str) -> str:
+def state_key(session: str) -> str:
+    """Where the attribution of a session is kept."""
     return f"attribution/{session}"
-
-
-def _kept(store: Store, session: str) -> _Kept | None:
-    data = store.state(_state_key(session))
-    return msgspec.msgpack.decode(data, type=_Kept) if data else None
 
 
 def _changes(store: Store, session: str, previous: _Kept | None, found: Attribution, rows: list[ProcessRow]) -> Changes:
@@ -234,7 +233,7 @@ def kept_state(session: str, joined: Joined, previous: bytes | None) -> dict[str
     gaps = sorted(tail for kind, tail, _ in joined.attribution.edges if kind == "ABOUT")
     kept = _Kept(edges, sorted(joined.attribution.roles), gaps)
     data = msgspec.msgpack.encode(kept)
-    return {} if data == previous else {_state_key(session): data}
+    return {} if data == previous else {state_key(session): data}
 
 
 def _gaps(session: str, found: Attribution) -> dict[str, tuple[Fields, str]]:

@@ -7,18 +7,19 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from provenance.errors import StoreError
-from provenance.store.interface import EdgeRow, Rows, Store
+from provenance.store import address
+from provenance.store.interface import Cancellation, EdgeRow, Rows, Store
 
-__all__ = ["EdgeRow", "Rows", "Store", "open_store"]
+__all__ = ["Cancellation", "EdgeRow", "Rows", "Store", "open_store"]
 
 _EMBEDDED = ("file", "ladybug")
-_NEO4J = tuple(f"{scheme}{security}" for scheme in ("neo4j", "bolt") for security in ("", "+s", "+ssc"))
 
 
 def open_store(uri: str | Path, *, write: bool = False) -> Store:
     """Open a store, or with `write` create it where there is none.
 
-    A path, or a `file:` or `ladybug:` URI, is a folder of the embedded store. Raises StoreError where it cannot be
+    A path, or a `file:` or `ladybug:` URI, is a folder of the embedded store; `neo4j://` and `bolt://` URIs are databases
+    of a Neo4j server (see `provenance.store.address`). Raises StoreError where it cannot be
     opened, StoreLocked where another process is its writer, StoreTooNew where a newer program wrote it.
     """
     scheme = _scheme(uri)
@@ -26,9 +27,13 @@ def open_store(uri: str | Path, *, write: bool = False) -> Store:
         return _open_embedded(Path(uri), write)
     if scheme in _EMBEDDED:
         return _open_embedded(_path_of(str(uri)), write)
-    if scheme in _NEO4J:
-        raise StoreError("the Neo4j store is not available in this version: give the path of a folder instead")
-    raise StoreError(f"no store for {scheme}: URIs: give the path of a folder, or file:, ladybug:")
+    if scheme in address.SCHEMES:
+        from provenance.store.neo4j import Neo4jStore
+
+        return Neo4jStore(str(uri), write=write)
+    raise StoreError(
+        f"no store for {scheme}: URIs: give the path of a folder, or a file:, ladybug:, neo4j: or bolt: URI"
+    )
 
 
 def _open_embedded(path: Path, write: bool) -> Store:

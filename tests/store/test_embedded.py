@@ -50,8 +50,6 @@ def test_a_folder_has_several_names(tmp_path: Path, form: Callable[[Path], str |
 @pytest.mark.parametrize(
     ("uri", "words"),
     [
-        ("neo4j://host", "Neo4j store is not available"),
-        ("bolt+s://user:secret@host", "Neo4j store is not available"),
         ("http://host/x", "no store for http: URIs"),
         ("file://elsewhere/x", "another machine"),
     ],

@@ -12,7 +12,7 @@ import os
 import threading
 import time
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import TracebackType
@@ -30,7 +30,7 @@ from provenance.store.embedded.locks import CommitGate, Noted, WriterLock
 from provenance.store.embedded.results import Result
 from provenance.store.embedded.sidecar import Sidecar
 from provenance.store.embedded.writing import BATCH, Run
-from provenance.store.interface import EdgeRow, Rows
+from provenance.store.interface import Cancellation, EdgeRow, Rows
 
 MAXIMUM = 2**40
 """Bytes that the graph file may grow to. The engine reserves as much address space for each opening."""
@@ -88,7 +88,9 @@ class _Graph:
         return _Record(found["schema"], found["commit"])
 
     @contextmanager
-    def connection(self, *, keep: bool = True, timeout: float | None = None) -> Generator[Run]:
+    def connection(
+        self, *, keep: bool = True, timeout: float | None = None, cancellation: Cancellation | None = None
+    ) -> Generator[Run]:
         """A connection of one's own. It keeps a plan for each statement it has run, so it serves a bounded number."""
         try:
             connection, uses = self._idle.pop() if keep else (ladybug.Connection(self._database), 0)
@@ -101,7 +103,8 @@ class _Graph:
 
         try:
             connection.set_query_timeout(round(timeout * 1000) or 1 if timeout is not None else 0)
-            yield run
+            with cancellation.stopping(connection.interrupt) if cancellation is not None else nullcontext():
+                yield run
         except BaseException:
             connection.close()
             raise
@@ -217,6 +220,16 @@ class EmbeddedStore:
                 f"({results.cleaned(again)}): what was committed before is still there"
             ) from error
 
+    def prune(self, kinds: Sequence[str]) -> int:
+        with self._mutex:
+            alone = [
+                cast(str, row[0])
+                for kind in kinds
+                for row in self.query(f"MATCH (n:{kind}) WHERE NOT EXISTS {{ MATCH (n)-[]-() }} RETURN n.id AS id").rows
+            ]
+            self.apply(Changes(removed_nodes=set(alone)))
+        return len(alone)
+
     # Reading
 
     def state(self, key: str) -> bytes | None:
@@ -240,15 +253,18 @@ class EmbeddedStore:
         *,
         limit: int | None = None,
         timeout: float | None = None,
+        cancellation: Cancellation | None = None,
     ) -> Rows:
         given = cypher_text.checked(cypher, parameters or {})
         given = {cypher_text.parameter(name): value for name, value in given.items()}
         text = cypher_text.prepared(cypher)
         try:
-            return self._read(lambda run: results.rows(run(text, given), limit), timeout)
+            return self._read(lambda run: results.rows(run(text, given), limit), timeout, cancellation)
         except _ENGINE_ERRORS as error:
             message = str(error)
             if message.startswith("Interrupted"):
+                if cancellation is not None and cancellation.cancelled:
+                    raise StoreError("the query was cancelled") from error
                 raise StoreError(f"the query took longer than {timeout:g} s and was stopped") from error
             if isinstance(error, RuntimeError) and not message.startswith(("IO exception", "Buffer manager exception")):
                 raise UsageError(results.cleaned(error)) from error
@@ -307,15 +323,17 @@ class EmbeddedStore:
         except _ENGINE_ERRORS as error:
             raise self._failure(error) from error
 
-    def _read(self, work: Callable[[Run], T], timeout: float | None = None) -> T:
+    def _read(
+        self, work: Callable[[Run], T], timeout: float | None = None, cancellation: Cancellation | None = None
+    ) -> T:
         """Run a read so that no commit of another process can touch the pages under it."""
         if self._writable:
-            with self._mutex, self._open_graph().connection(timeout=timeout) as run:
+            with self._mutex, self._open_graph().connection(timeout=timeout, cancellation=cancellation) as run:
                 run("BEGIN TRANSACTION READ ONLY")
                 result = work(run)
                 run("COMMIT")
                 return result
-        with self._reading() as graph, graph.connection(timeout=timeout) as run:
+        with self._reading() as graph, graph.connection(timeout=timeout, cancellation=cancellation) as run:
             return work(run)
 
     @contextmanager
