@@ -12,7 +12,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from provenance.commands import ingesting, querying, reading, slicing
+from provenance.commands import copying, ingesting, querying, reading, slicing
 from provenance.commands.output import Settings, default_store
 from provenance.errors import (
     CapsuleError,
@@ -133,6 +133,7 @@ app.command("impact")(slicing.impact)
 app.command("query")(querying.query)
 app.command("cypher")(querying.cypher)
 app.command("schema")(querying.schema)
+app.command("copy")(copying.copy)
 app.command("gaps")(reading.gaps)
 app.command("raw")(reading.raw)
 
