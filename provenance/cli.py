@@ -12,7 +12,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from provenance.commands import copying, ingesting, querying, reading, slicing
+from provenance.commands import copying, ingesting, judging, querying, reading, slicing
 from provenance.commands.output import Settings, default_store
 from provenance.errors import (
     CapsuleError,
@@ -130,6 +130,7 @@ app.command("status")(reading.status)
 app.command("sessions")(reading.sessions)
 app.command("why")(slicing.why)
 app.command("impact")(slicing.impact)
+app.command("sufficiency")(judging.sufficiency)
 app.command("query")(querying.query)
 app.command("cypher")(querying.cypher)
 app.command("schema")(querying.schema)

@@ -23,7 +23,7 @@ from provenance.changes import Changes, Fields
 from provenance.errors import StoreConflict
 from provenance.records import AnyTurnRecord, Clock, Skipped
 from provenance.store.interface import Store
-from provenance.weave.effects import EffectWeaver
+from provenance.weave.effects import OWN_FILES, EffectWeaver
 from provenance.weave.outcomes import RuntimeEnd
 from provenance.weave.sessions import SessionLog, Subgraph, difference, weave_session
 
@@ -310,7 +310,11 @@ class Intake:
             changes.extend(more)
         facts = parser.facts()
         skipped = sum(state.skipped.values()) + sum(state.tail_skipped.values())
-        lost = skipped + sum(note[0] for key, note in weaver.notes.items() if key.startswith("never_captured"))
+        lost = skipped + sum(
+            note[0]
+            for key, note in weaver.notes.items()
+            if key.startswith("never_captured") and not key.endswith(OWN_FILES)
+        )
         seen = weaver.coverage()
         coverage = f"coverage:{source.key}"
         changes.put(

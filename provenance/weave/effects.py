@@ -27,6 +27,9 @@ _WRITE, _CREATE, _TRUNCATE, _EXCLUSIVE = (
     int(r.Open.EXCLUSIVE),
 )
 _NO_CONTENT = int(r.Open.PATH_ONLY | r.Open.DIRECTORY)
+OWN_FILES = " of the agent's own files"
+"""Ends what a gap is about where only the state of an agent is concerned: no content passes through its memory."""
+
 _FILE = ("/", "?/")  # what names a file; "?/": relative to a folder that was not seen
 _SENSITIVE_NAMES = ("TOKEN", "SECRET", "PASSWORD", "PASSWD", "KEY", "CREDENTIAL", "AUTH", "COOKIE", "SESSION")
 
@@ -508,9 +511,10 @@ class EffectWeaver:
         if record.writes:
             if not self.graph.place(resource).toolchain:
                 self.graph.write_file(process, resource, "mmap_shared", 0, record.line, record.time)
+                own = self.graph.place(resource).label == "agent_state"
                 self.note(
                     "never_captured",
-                    "memory-mapped write",
+                    f"memory-mapped write{OWN_FILES if own else ''}",
                     record.line,
                     f"{resource}: stores into a shared mapping leave no call",
                 )

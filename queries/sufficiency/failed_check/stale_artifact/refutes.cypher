@@ -1,0 +1,9 @@
+// Something else differs, or nothing, and nothing stale among it.
+UNWIND $causes AS x
+MATCH (a:Artifact {id: x})
+WHERE $n_stale_causes = 0
+RETURN a.id AS anchor, 'what differs and reached the failing program is ' + a.path + ', and nothing stale' AS what
+UNION
+MATCH (p:Process {id: $process})
+WHERE $answer = 'no_difference'
+RETURN p.id AS anchor, 'every input that reached the failing program is as it was at the last pass' AS what
