@@ -315,6 +315,7 @@ class Wrote(Effect, gc=False):
     resource: str | None
     size: int
     address: str | None = None  # sendto/sendmsg: "HOST:PORT" given with the call
+    method: str | None = None  # HTTP request method that the bytes begin with, where the source shows them
 
 
 class WriteEntered(Effect, gc=False):
@@ -323,6 +324,7 @@ class WriteEntered(Effect, gc=False):
     fd: int
     resource: str | None
     address: str | None = None
+    method: str | None = None
 
 
 class WriteLeft(Effect, gc=False):
@@ -462,7 +464,7 @@ class AttributesChanged(Effect, gc=False):
 
 
 class Signalled(Effect, gc=False):
-    """A signal reached the task. `sender` is the pid that sent it where the source says so; 0 is the kernel."""
+    """A signal reached the task. `sender` is the pid that sent it; 0 is the kernel, None: the source does not say."""
 
     signal: str
     sender: int | None
@@ -476,11 +478,18 @@ class Lost(Effect, gc=False):
 
 
 class CallRefused(Effect, gc=False):
-    """A call that would have had an effect was refused: EACCES, EPERM, EROFS, ENETUNREACH, ECONNREFUSED ..."""
+    """A call that would have had an effect failed: not allowed (EACCES, EPERM, EROFS), or for lack of something (`SHORTAGES`).
+
+    `target` is a path, or "" where the call has none.
+    """
 
     call: str
     target: str
     error: str
+
+
+SHORTAGES = frozenset(("ENOSPC", "EDQUOT", "EFBIG", "ENOMEM", "EMFILE", "ENFILE", "EAGAIN"))
+"""Errors of calls that fail because something has run out; EAGAIN only of a fork."""
 
 
 class AsyncIO(Effect, gc=False):

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
 
-VERSION = 1
+VERSION = 2
 """Of the declaration below. A store records it; raise it with every change of a kind or field, and add a migration."""
 
 
@@ -287,6 +287,13 @@ NODES: tuple[NodeKind, ...] = (
             _text("environment", "digest of the environment variables; null: not captured", Sensitivity.NONE),
             _number("exit_code", "exit status, on the image's first state"),
             _text("signal", "signal that ended it"),
+            _text(
+                "signal_origin",
+                "where that signal came from: a process that the source saw, one that it did not see, the kernel, the process itself",
+                Sensitivity.NONE,
+                ("traced", "outside", "kernel", "itself"),
+            ),
+            _text("shortage", "last call that failed for lack of space, memory, files or processes, and its error"),
             _text("role", "part it plays", Sensitivity.NONE, ("agent_runtime", "agent_helper", "tool")),
             *_TIMES,
         ),
@@ -364,6 +371,9 @@ NODES: tuple[NodeKind, ...] = (
             _text("host", "machine"),
             _text("trace", "key of the source that saw it", Sensitivity.NONE),
             _number("version", "position among the transfers of this connection and direction, from 1"),
+            _text(
+                "method", "HTTP request method, where it was sent in the clear (http.request.method)", Sensitivity.NONE
+            ),
             _text("digest", "SHA-256 of the payload; null: not all bytes were seen", Sensitivity.NONE),
             *_TIMES,
         ),

@@ -162,6 +162,8 @@ class Trace:
                     if not equals:
                         self.out.append(Skipped(line, "torn line", rest[:200]))
                     elif result[:1] != "?":
+                        if result[:1] == "-":
+                            self._short(line, pid, time, name, words, result)
                         decode(self, line, pid, time, words, result)
                 elif resumed:
                     begun = pending.pop(pid, None)
@@ -211,7 +213,9 @@ class Trace:
         elif name in calls.WRITES and "," in words:
             fd, resource, end = calls.descriptor(self, words)
             if resource != "":
-                self.out.append(r.WriteEntered(line, pid, time, fd, resource, text.address_of(words[end:])))
+                rest = words[end:]
+                address, method = text.address_of(rest), text.method_of(rest)
+                self.out.append(r.WriteEntered(line, pid, time, fd, resource, address, method))
                 entered = True
         self._pending[pid] = (name, words, line, time, entered)
 
@@ -227,6 +231,8 @@ class Trace:
         if rest.endswith(_UNFINISHED):
             return
         words, equals, result = rest.rpartition(" = ")
+        if result[:1] == "-" and begun is not None:
+            self._short(line, pid, time, name, begun[1] + words, result)
         if begun is not None and begun[4]:  # a write whose beginning was told
             size = 0
             if equals and result[:1] not in "?-":
@@ -265,8 +271,13 @@ class Trace:
         elif other.startswith("---") and (match := _SIGNAL.match(other)):
             signal = match[1] or match[3]
             if signal not in _QUIET_SIGNALS:
-                sender = _SENDER.search(match[2] or "") if "SI_KERNEL" not in (match[2] or "") else None
-                self.out.append(r.Signalled(line, pid, time, signal, int(sender[1]) if sender else None))
+                told = match[2] or ""
+                sender = _SENDER.search(told)
+                self.out.append(
+                    r.Signalled(
+                        line, pid, time, signal, 0 if "SI_KERNEL" in told else int(sender[1]) if sender else None
+                    )
+                )
         elif other.strip() and not _ATTACHED.match(other) and not other.startswith(_NAMELESS):
             self.out.append(Skipped(line, "not a strace line", other[:200]))
 
@@ -345,6 +356,12 @@ class Trace:
         if self.directories.get(pid) != folder:
             self.directories[pid] = folder
             self.out.append(r.DirectoryKnown(line, pid, time, folder))
+
+    def _short(self, line: int, pid: int, time: int, name: str, words: str, result: str) -> None:
+        """A call failed; worth telling where something had run out."""
+        failure = calls.error(result)
+        if failure in r.SHORTAGES and (failure != "EAGAIN" or name in calls.FORKS):
+            self.out.append(r.CallRefused(line, pid, time, name, text.path_in(words), failure))
 
     def refused(self, line: int, pid: int, time: int, call: str, target: str, result: str) -> None:
         """A call that would have changed something failed; worth telling where it was not allowed to."""

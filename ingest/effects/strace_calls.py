@@ -127,7 +127,8 @@ def write(trace: Trace, line: int, pid: int, time: int, words: str, result: str)
     fd, resource, end = descriptor(trace, words)
     if resource != "":
         address = text.address_of(words[end:]) if resource is None or resource[:3] == "udp" else None
-        trace.out.append(r.Wrote(line, pid, time, fd, resource, size, address))
+        method = text.method_of(words[end:]) if resource is None or resource[:3] == "tcp" else None
+        trace.out.append(r.Wrote(line, pid, time, fd, resource, size, address, method))
 
 
 def receive_many(trace: Trace, line: int, pid: int, time: int, words: str, result: str) -> None:
@@ -144,7 +145,8 @@ def send_many(trace: Trace, line: int, pid: int, time: int, words: str, result: 
     fd, resource, end = descriptor(trace, words)
     if resource != "":
         size = sum(map(int, _MESSAGE_LENGTHS.findall(words)))
-        trace.out.append(r.Wrote(line, pid, time, fd, resource, size, text.address_of(words[end:])))
+        rest = words[end:]
+        trace.out.append(r.Wrote(line, pid, time, fd, resource, size, text.address_of(rest), text.method_of(rest)))
 
 
 def copy_range(trace: Trace, line: int, pid: int, time: int, words: str, result: str) -> None:

@@ -84,6 +84,24 @@ def address_of(text: str) -> str | None:
     return None
 
 
+_REQUEST = re.compile(
+    r'^, (?:\[\{iov_base=|\{msg_name=[^"]*iov_base=)?"(GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS|CONNECT|TRACE) '
+)
+_PATH = re.compile(r'[<"](/[^>"]*)[>"]')
+
+
+def method_of(text: str) -> str | None:
+    """The HTTP request method that the bytes shown after a descriptor begin with."""
+    match = _REQUEST.match(text)
+    return match[1] if match else None
+
+
+def path_in(text: str) -> str:
+    """The first absolute path among a call's arguments; "" where there is none."""
+    match = _PATH.search(text)
+    return unescape(match[1]) if match else ""
+
+
 # --------------------------------------------------------------------------------------------------------------------
 # How a log's lines begin
 

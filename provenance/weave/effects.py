@@ -277,14 +277,23 @@ class EffectWeaver:
         if leader or left <= 0:
             self.graph.put(process.image, exit_code=record.status, signal=record.signal, end=record.time)
         if record.signal and process.signal and process.signal[0] == record.signal and process.signal[1] is not None:
-            sender = self.tasks.get(process.signal[1])
-            if sender is not None and sender is not process:
-                self.graph.link("SIGNALLED_BY", process.image, sender.state.id, record.signal, record.line, record.time)
+            self._ended_by(process, record, process.signal[1])
             process.signal = None
         if left <= 0:
             self.living.pop(process.key, None)
             self.graph.fold_tools(process, record.line, record.time)
             self.network.forget(process)
+
+    def _ended_by(self, process: Process, record: r.TaskExited, sender: int) -> None:
+        known = self.tasks.get(sender)
+        if known is process or sender == record.pid:
+            origin = "itself"
+        elif known is not None:
+            origin = "traced"
+            self.graph.link("SIGNALLED_BY", process.image, known.state.id, str(record.signal), record.line, record.time)
+        else:
+            origin = "kernel" if sender == 0 else "traced" if sender in self.births else "outside"
+        self.graph.put(process.image, signal_origin=origin)
 
     def _signalled(self, record: r.Signalled) -> None:
         self._process(record).signal = (record.signal, record.sender)
@@ -416,19 +425,19 @@ class EffectWeaver:
         process = self._process(record)
         resource = self._resource(process, record.fd, record.resource)
         if resource:
-            self._write(process, resource, record.address, record.size, record.line, record.time)
+            self._write(process, resource, record, record.size)
 
     def _write(
-        self, process: Process, resource: str, address: str | None, size: int | None, line: int, time: int
+        self, process: Process, resource: str, record: r.Wrote | r.WriteEntered, size: int | None
     ) -> Segment | Transfer | Link | None:
-        graph = self.graph
+        graph, line, time = self.graph, record.line, record.time
         if resource.startswith(_FILE):
             if resource[:5] == "/dev/" and not resource.startswith(("/dev/shm/", "/dev/pts/", "/dev/tty")):
                 return None
             version = graph.write_file(process, resource, "write", size or 0, line, time)
             return version.by.get(process.state.id)
         if resource.startswith(("tcp:", "udp:")):
-            return self.network.send(process, resource, address, size, line, time)
+            return self.network.send(process, resource, record, size)
         if resource.startswith("pipe:"):
             return graph.put_in(process, graph.channel(resource), size, "write", line, time)
         if resource.startswith("unix:["):
@@ -443,7 +452,7 @@ class EffectWeaver:
         resource = self._resource(process, record.fd, record.resource)
         if resource:
             self.pending[record.pid] = (
-                self._write(process, resource, record.address, None, record.line, record.time),
+                self._write(process, resource, record, None),
                 resource,
             )
 
@@ -487,7 +496,7 @@ class EffectWeaver:
             self._read(r.Read(line, record.pid, time, record.source_fd, source, size))
         if not target:
             return
-        made = self._write(process, target, None, size, line, time)
+        made = self._write(process, target, r.Wrote(line, record.pid, time, record.target_fd, target, size), size)
         reached: Version | None = None
         if target.startswith(_FILE):
             file = graph.files.get(target)
@@ -608,7 +617,9 @@ class EffectWeaver:
 
     def _call_refused(self, record: r.CallRefused) -> None:
         process = self._process(record)
-        path = self._absolute(process, record.target, r.AT_CWD)
+        if record.error in r.SHORTAGES:
+            self.graph.put(process.image, shortage=f"{record.call} {record.error}")
+        path = self._absolute(process, record.target, r.AT_CWD) if record.target else None
         if path is not None:
             self.graph.consult(process, path, f"{record.call} {record.error}", True, record.line, record.time, act=True)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 
+from provenance import records as r
 from provenance.weave.parts import Connection, Entry, Link, Process, Transfer, Version
 from provenance.weave.tracegraph import TraceGraph
 
@@ -75,10 +76,11 @@ class Network:
         self.opening[key] = Transfer(version, process.key, state.id, made, target)
 
     def send(
-        self, process: Process, resource: str, address: str | None, size: int | None, line: int, time: int
+        self, process: Process, resource: str, record: r.Wrote | r.WriteEntered, size: int | None
     ) -> Transfer | None:
         """Bytes left over a connection. `size` None: the call has not returned yet."""
-        protocol, local, remote = self._parties(resource, address)
+        line, time = record.line, record.time
+        protocol, local, remote = self._parties(resource, record.address)
         if remote is None:
             return None
         graph = self.graph
@@ -96,6 +98,8 @@ class Network:
             target = graph.link("SENT_TO", version.id, self.endpoint(protocol, remote, line), "send", line, time, 0)
             transfer = connection.outgoing = Transfer(version, process.key, state.id, made, target)
         connection.last = "out"
+        if record.method:
+            graph.put(transfer.version.id, method=record.method)
         if size:
             self.add(transfer, size, time)
         if local is not None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.weave.traces import trace, woven
 
 START = '10 execve("/usr/bin/sh", ["sh"], ["PATH=/usr/bin"]) = 0'
@@ -315,6 +317,80 @@ def test_signal_from_another_process_names_the_sender() -> None:
     assert "/11@" in tail
     assert "/10@" in head
     assert graph.nodes[tail]["signal"] == "SIGTERM"
+    assert graph.nodes[tail]["signal_origin"] == "traced"
+
+
+@pytest.mark.parametrize(
+    ("told", "origin"),
+    [
+        ("si_code=SI_USER, si_pid=99, si_uid=0", "outside"),
+        ("si_code=SI_TKILL, si_pid=11, si_uid=0", "itself"),
+        ("si_code=SI_KERNEL", "kernel"),
+        ("si_code=SI_TIMER", None),
+    ],
+)
+def test_where_a_signal_came_from_is_told_as_far_as_the_source_says(told: str, origin: str | None) -> None:
+    graph = woven(
+        trace(
+            START,
+            "10 clone(child_stack=NULL, flags=SIGCHLD) = 11",
+            f"11 --- SIGTERM {{si_signo=SIGTERM, {told}}} ---",
+            "11 +++ killed by SIGTERM +++",
+        )
+    )
+    (ended,) = [node for node in graph.nodes.values() if node.get("signal") == "SIGTERM"]
+    assert ended.get("signal_origin") == origin
+    assert not graph.kinds("SIGNALLED_BY")
+
+
+def test_a_sender_that_had_ended_was_traced_all_the_same() -> None:
+    graph = woven(
+        trace(
+            START,
+            "10 clone(child_stack=NULL, flags=SIGCHLD) = 11",
+            "10 clone(child_stack=NULL, flags=SIGCHLD) = 12",
+            "12 +++ exited with 0 +++",
+            "11 --- SIGTERM {si_signo=SIGTERM, si_code=SI_USER, si_pid=12, si_uid=0} ---",
+            "11 +++ killed by SIGTERM +++",
+        )
+    )
+    assert [node.get("signal_origin") for node in graph.nodes.values() if node.get("signal")] == ["traced"]
+
+
+@pytest.mark.parametrize(
+    ("call", "shortage", "path"),
+    [
+        ('write(3</w/big>, "x", 9) = -1 ENOSPC (No space left on device)', "write ENOSPC", "/w/big"),
+        ('openat(AT_FDCWD, "/w/f", O_RDONLY) = -1 EMFILE (Too many open files)', "openat EMFILE", "/w/f"),
+        ("mmap(NULL, 4096, PROT_READ, MAP_PRIVATE|MAP_ANONYMOUS, -1, 0) = -1 ENOMEM (Cannot allocate memory)", "mmap ENOMEM", None),
+        ("clone(child_stack=NULL, flags=SIGCHLD) = -1 EAGAIN (Resource temporarily unavailable)", "clone EAGAIN", None),
+        ('read(3</w/f>, 0x7f, 9) = -1 EAGAIN (Resource temporarily unavailable)', None, None),
+        ('openat(AT_FDCWD, "/w/f", O_RDONLY) = -1 ENOENT (No such file or directory)', None, None),
+    ],
+)  # fmt: skip
+def test_calls_that_fail_for_lack_of_something_are_kept(call: str, shortage: str | None, path: str | None) -> None:
+    graph = woven(trace(START, f"10 {call}", "10 exit_group(1) = ?"))
+    assert [node["shortage"] for node in graph.nodes.values() if "shortage" in node] == ([shortage] if shortage else [])
+    asked = [graph.nodes[head].get("path") for _, head in graph.kinds("CONSULTED")]
+    assert path is None or path in asked
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        'write(3<TCP:[1.2.3.4:50->9.9.9.9:80]>, "POST /orders HTTP/1.1\\r\\n", 30) = 30',
+        'sendto(3<TCP:[1.2.3.4:50->9.9.9.9:80]>, "POST /orders HTTP/1.1\\r\\n", 30, MSG_NOSIGNAL, NULL, 0) = 30',
+        'writev(3<TCP:[1.2.3.4:50->9.9.9.9:80]>, [{iov_base="POST /orders HTTP/1.1\\r\\n", iov_len=30}], 1) = 30',
+    ],
+)
+def test_the_method_of_a_request_in_the_clear_is_kept(call: str) -> None:
+    graph = woven(trace(START, f"10 {call}"))
+    assert [node.get("method") for node in graph.nodes.values() if node.get("direction") == "out"] == ["POST"]
+
+
+def test_bytes_that_are_no_request_have_no_method() -> None:
+    graph = woven(trace(START, '10 write(3<TCP:[1.2.3.4:50->9.9.9.9:443]>, "\\26\\3\\1POST ", 30) = 30'))
+    assert [node.get("method") for node in graph.nodes.values() if node.get("direction") == "out"] == [None]
 
 
 def test_toolchain_reads_fold_into_one_set() -> None:

@@ -18,13 +18,10 @@ Run: TypeAlias = Callable[[str], list[tuple[object, ...]]]
 
 Step: TypeAlias = Callable[[Run], None]
 
-STEPS: dict[int, Step] = {}
-"""Version reached -> what makes it from the version before; `add_what_is_missing` for one that only adds. Version 1 is
-the first, so there is no step yet."""
 
-
-def migrate(run: Run, found: int, target: int, steps: Mapping[int, Step] = STEPS) -> None:
+def migrate(run: Run, found: int, target: int, steps: Mapping[int, Step] | None = None) -> None:
     """Run every step from the version found to the target, in order. Raises StoreError where one is missing."""
+    steps = STEPS if steps is None else steps
     missing = [version for version in range(found + 1, target + 1) if version not in steps]
     if missing:
         raise StoreError(
@@ -62,3 +59,7 @@ def _add_columns(run: Run, table: str, fields: tuple[schema.Field, ...]) -> None
     for field in fields:
         if field.name not in present:
             run(statements.add_column(table, field))
+
+
+STEPS: dict[int, Step] = {2: add_what_is_missing}
+"""Version reached -> what makes it from the version before; `add_what_is_missing` for one that only adds."""
