@@ -179,11 +179,11 @@ def paths(draw: st.DrawFn) -> tuple[str, str]:
     texts = ["", ""]
     for place, label in enumerate(labels):
         space = draw(st.sampled_from(["", " ", "/*(x)*/"]))
-        name = draw(st.sampled_from(["", f"n{place}", f"`MATCH (n){place}`"]))
+        name = draw(st.sampled_from(["", *(f"{space}{name}{place}" for name in ("n", "match"))]))
         rest = draw(st.sampled_from(["", "{id: '(n)'}", " WHERE EXISTS { (:Turn)-->() }"]))
         step = steps[place] if place < len(steps) else ""
-        texts[0] += f"({space}{name}{label}{rest}){step}"
-        texts[1] += f"({space}{name}{label}{':!_Store' * own}{rest}){step}"
+        texts[0] += f"({name}{label}{rest}){step}"
+        texts[1] += f"({name}{label}{':!_Store' * own}{rest}){step}"
     return texts[0], texts[1]
 
 

@@ -12,42 +12,45 @@ What passes is given back without comments, so an engine cannot disagree about w
 
 from __future__ import annotations
 
-from provenance.cypher.tokens import Token, tokens_of, where
+from provenance.cypher.tokens import Token, tokens_of, where, words
 from provenance.errors import QueryRefused, UsageError
 
 _PAIRED = ("OPTIONAL MATCH", "ORDER BY", "STARTS WITH", "ENDS WITH", "CASE WHEN", "UNION ALL", "IS NOT")
 
 
-def _words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
-CLAUSES = _words("MATCH OPTIONAL WHERE WITH UNWIND RETURN ORDER SKIP LIMIT UNION CALL YIELD")
+CLAUSES = words("MATCH OPTIONAL WHERE WITH UNWIND RETURN ORDER SKIP LIMIT UNION CALL YIELD")
 """Words that may begin a clause."""
 
-STARTS = _words("MATCH OPTIONAL WITH UNWIND RETURN CALL")
+STARTS = words("MATCH OPTIONAL WITH UNWIND RETURN CALL")
 """Of these, the ones that may begin a statement or a subquery."""
 
-INFIX = _words("AND OR XOR IN STARTS ENDS CONTAINS IS AS WHEN THEN ELSE END ASC DESC ASCENDING DESCENDING")
+INFIX = words("AND OR XOR IN STARTS ENDS CONTAINS IS AS WHEN THEN ELSE END ASC DESC ASCENDING DESCENDING")
 """Words that may follow an expression."""
 
-PREFIX = _words("NOT CASE DISTINCT")
+PREFIX = words("NOT CASE DISTINCT")
 """Words that may stand before an expression."""
 
 PAIRS = frozenset((pair[0], pair[1]) for pair in map(str.split, _PAIRED))
 """Words that belong to the one before them."""
 
-REFUSED = _words(
+REFUSED = words(
     "CREATE MERGE SET DELETE DETACH NODETACH REMOVE DROP ALTER COPY LOAD EXPORT IMPORT ATTACH INSTALL UNINSTALL FOREACH INSERT"
 )
 """Words of clauses that change something or read other places: refused wherever they might be one."""
 
-PROCEDURES = _words(
+LONGEST = 10_000
+"""Characters of a text. Both engines read much longer ones, slowly; no time limit holds while they do."""
+
+DEEPEST = 16
+"""Brackets, CASE and NOT inside each other. A thousand brackets end the process that holds the embedded engine, and each CASE
+inside another doubles the time it takes to read."""
+
+PROCEDURES = words(
     "show_tables table_info show_connection db_version db.labels db.relationshiptypes db.propertykeys dbms.components"
 )
 """What CALL may call: it tells of the graph's form alone."""
 
-FUNCTIONS = _words("date datetime localdatetime time localtime duration point")
+FUNCTIONS = words("date datetime localdatetime time localtime duration point")
 """First parts of dotted function names that may be called."""
 
 _CHANGING = frozenset(("nextval", "currval"))
@@ -59,13 +62,32 @@ def guard(cypher: str) -> str:
 
     Raises QueryRefused naming the word and its place, UsageError for a text that is empty or cannot be cut into tokens.
     """
+    if len(cypher) > LONGEST:
+        raise UsageError(
+            f"the query has {len(cypher):,} characters, more than {LONGEST:,}: give long lists as parameters"
+        )
     tokens = tokens_of(cypher)
     while tokens and tokens[-1].text == ";":
         tokens.pop()
     if not tokens:
         raise UsageError("the query is empty: try MATCH (s:Session) RETURN s.id")
+    _check_depth(cypher, tokens)
     _check(cypher, tokens)
     return _joined(cypher, tokens)
+
+
+def _check_depth(cypher: str, tokens: list[Token]) -> None:
+    """Counts names like `case` too: that refuses more, never less."""
+    depth = nots = 0
+    for token in tokens:
+        opens = token.text in ("(", "[", "{") or (token.kind == "word" and token.upper == "CASE")
+        closes = token.text in (")", "]", "}") or (token.kind == "word" and token.upper == "END")
+        depth = max(0, depth + opens - closes)
+        nots = nots + 1 if token.kind == "word" and token.upper == "NOT" else 0
+        if depth + nots > DEEPEST:
+            raise UsageError(
+                f"the query is nested more than {DEEPEST} deep at {where(cypher, token.place)}: make it flatter"
+            )
 
 
 def _check(cypher: str, tokens: list[Token]) -> None:

@@ -10,14 +10,11 @@ from typing import NamedTuple
 
 from provenance import schema
 from provenance.cypher import patterns
+from provenance.cypher.clauses import NO_CLAUSE, items
 from provenance.cypher.patterns import Element
 from provenance.cypher.tokens import Token, Tokens, tokens_of, where
 from provenance.errors import UsageError
 
-_CLAUSES = frozenset(
-    ("MATCH", "OPTIONAL", "WHERE", "WITH", "UNWIND", "RETURN", "ORDER", "SKIP", "OFFSET", "LIMIT", "UNION", "CALL")
-)
-_NO_CLAUSE = frozenset((".", "AS", "STARTS", "ENDS"))  # what stands before a word that begins no clause
 _KINDS: tuple[Mapping[str, schema.NodeKind | schema.EdgeKind], ...] = (schema.EDGE_KINDS, schema.NODE_KINDS)
 
 
@@ -93,7 +90,7 @@ class _Check:
             word = self._upper[place]
             if word == "UNION":
                 scope = dict(base)
-            elif word == "WITH" and self._upper[place - 1] not in _NO_CLAUSE:
+            elif word == "WITH" and self._upper[place - 1] not in NO_CLAUSE:
                 after = self._carried(place + 1, scope)
             elif self._is_bound_anew(place, after[0] if after else 0):
                 scope.pop(token.name, None)
@@ -130,20 +127,12 @@ class _Check:
     def _carried(self, place: int, scope: _Scope) -> tuple[int, _Scope]:
         """Where the items of a WITH end, and the variables known behind it."""
         carried: _Scope = {}
-        item = place
-        while place < len(self._tokens) and self._text[place] != "}":
-            if place > item and self._upper[place] in _CLAUSES and self._upper[place - 1] not in _NO_CLAUSE:
-                break
-            if self._text[place] == ",":
-                self._carry(item, place, scope, carried)
-                item = place + 1
-            place = self._tokens.closing.get(place, place) + 1
-        self._carry(item, place, scope, carried)
-        return place, carried
+        found, end = items(self._tokens, place)
+        for item in found:
+            self._carry(item.first, item.end, scope, carried)
+        return end, carried
 
     def _carry(self, first: int, end: int, scope: _Scope, carried: _Scope) -> None:
-        if self._upper[first] == "DISTINCT":
-            first += 1
         if self._text[first] == "*":
             carried.update(scope)
         renamed = end - first == 3 and self._upper[first + 1] == "AS"

@@ -75,7 +75,7 @@ class _Walk:
         self._taken: set[int] = set()  # brackets that are known to be elements
 
     def paths(self) -> Iterator[Path]:
-        for place, upper in enumerate(self._upper):
+        for place, upper in enumerate(self._upper[: len(self._tokens)]):
             if (upper == "MATCH" and self._begins_match(place)) or (upper == "{" and is_subquery(self._tokens, place)):
                 yield from self._matched(place + 1)
             elif upper == "(" and place not in self._taken and self._may_be_pattern(place):

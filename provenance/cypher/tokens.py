@@ -17,7 +17,7 @@ _TOKEN = re.compile(
     | (?P<text>'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*")
     | (?P<quoted>`(?:[^`]|``)*`)
     | (?P<parameter>\$(?:\w+|`[^`]*`))
-    | (?P<number>(?:\d+(?:\.\d+)?|\.\d+)(?:[eE][+-]?\d+)?|0[xo][0-9A-Fa-f]+)
+    | (?P<number>0[xo][0-9A-Fa-f]+|(?:\d+(?:\.\d+)?|\.\d+)(?:[eE][+-]?\d+)?)
     | (?P<word>[^\W\d]\w*)
     | (?P<mark>\.\.|[-+*/%^=<>!~&|:,.(){}\[\];])
     """,
@@ -71,6 +71,11 @@ class Tokens:
 
     def __getitem__(self, place: int) -> Token:
         return self.all[place]
+
+
+def words(text: str) -> frozenset[str]:
+    """The words of a text, as a set."""
+    return frozenset(text.split())
 
 
 def tokens_of(cypher: str) -> list[Token]:
