@@ -91,6 +91,13 @@ def test_a_killed_parent_leaves_no_server_and_no_damage(tmp_path: Path) -> None:
         assert driver.execute_query("MATCH (n:Test) RETURN count(n) AS n").records[0]["n"] == 1
 
 
+@pytest.mark.parametrize("password", ["-begins-like-an-option", "@begins-like-a-file", '"quoted" \\ words'])
+def test_any_password_can_be_the_first(tmp_path: Path, password: str) -> None:
+    require()
+    with served(tmp_path, password=password) as uri, signed_in(uri, password) as driver:
+        driver.verify_connectivity()
+
+
 def test_settings_reach_the_server(tmp_path: Path) -> None:
     require()
     with served(tmp_path, "--set", "db.transaction.timeout=77s") as uri, signed_in(uri) as driver:

@@ -64,7 +64,8 @@ final class Server {
             var context = new ExecutionContext(
                     home, configuration, SILENT, System.err, new DefaultFileSystemAbstraction());
             var setter = new SetInitialPasswordCommand(context);
-            if (new CommandLine(setter).execute(password) != 0) {
+            var command = new CommandLine(setter).setExpandAtFiles(false);
+            if (command.execute("--", password) != 0) { // a password may begin with - or @
                 throw new IllegalArgumentException("Neo4j refused the password");
             }
         }
