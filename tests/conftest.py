@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from tests import ingested
 from tests.neo4j_servers import Pool
 from tests.stores import ENGINES, Location, Locations, NewLocation
 
@@ -29,6 +30,12 @@ def locations(engine: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator
     made = Locations(engine, tmp_path_factory)
     yield made
     made.close()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def recordings_are_ingested_into_the_engine(locations: Locations) -> None:
+    if locations.engine == "neo4j":
+        ingested.servers = locations.servers()
 
 
 @pytest.fixture

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any
@@ -13,6 +12,7 @@ from typing import Any
 from ingest import sources
 from provenance.intake import Intake, Summary
 from provenance.store import Store, open_store
+from tests.neo4j_servers import Lease, Pool
 from tests.shared import shared_folder
 
 DATA = Path(__file__).parent / "data" / "recordings"
@@ -57,11 +57,31 @@ class Ingested:
         return self.rows(cypher, **parameters)[0][0]
 
 
-@cache
+_HELD: dict[Path, tuple[Ingested, Lease | None]] = {}
+_LEASES = 6
+"""Servers that hold recordings at once. More are asked for one after the other, so the oldest is given back."""
+
+servers: Pool | None = None
+"""Where recordings are ingested into; None: into folders. `--store` sets it."""
+
+
 def ingested(path: Path) -> Ingested:
-    """The recording, ingested into a store of its own."""
-    folder = Path(mkdtemp(prefix="capsule-test-")) / "store"
-    with open_store(folder, write=True) as store:
+    """The recording, ingested into a store of its own of the engine that `--store` names; not to be held for long."""
+    if path in _HELD:
+        _HELD[path] = _HELD.pop(path)
+        return _HELD[path][0]
+    if servers is None:
+        lease, place = None, str(Path(mkdtemp(prefix="capsule-test-")) / "store")
+    else:
+        if len(_HELD) >= _LEASES:
+            oldest, free = _HELD.pop(next(iter(_HELD)))
+            oldest.store.close()
+            assert free is not None
+            servers.release(free)
+        lease = servers.lease()
+        place = lease.location
+    with open_store(place, write=True) as store:
         summary = ingest(store, [path])
     truth = json.loads((path / "truth.json").read_text())
-    return Ingested(path, truth, open_store(folder), summary)
+    _HELD[path] = (Ingested(path, truth, open_store(place), summary), lease)
+    return _HELD[path][0]

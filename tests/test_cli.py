@@ -21,6 +21,7 @@ from provenance.schema import NODE_KINDS
 from provenance.store import open_store
 from tests import handmade as g
 from tests.ingested import recording
+from tests.stores import Location, NewLocation
 
 UPLOAD = "127.0.0.1:18090"
 
@@ -30,28 +31,28 @@ def capsule() -> CliRunner:
     return CliRunner(env={"CAPSULE_STORE": None, "NO_COLOR": "1", "TERM": "dumb", "COLUMNS": "10000"})
 
 
-@pytest.fixture(scope="session")
-def made(tmp_path_factory: pytest.TempPathFactory) -> str:
+@pytest.fixture(scope="module")
+def made(new_module_location: NewLocation) -> str:
     """A store with the graph made by hand."""
-    folder = tmp_path_factory.mktemp("cli") / "made"
+    folder = new_module_location()
     with open_store(folder, write=True) as store:
         store.apply(g.changes())
     return str(folder)
 
 
-@pytest.fixture(scope="session")
-def public(tmp_path_factory: pytest.TempPathFactory, capsule: CliRunner) -> str:
+@pytest.fixture(scope="module")
+def public(new_module_location: NewLocation, capsule: CliRunner) -> str:
     """A store with the recorded public upload, ingested by the command."""
-    folder = str(tmp_path_factory.mktemp("cli") / "public")
+    folder = str(new_module_location())
     result = capsule.invoke(cli.app, ["--store", folder, "ingest", str(recording("codex-egress-public"))])
     assert result.exit_code == 0, result.output
     return folder
 
 
-@pytest.fixture(scope="session")
-def broken(tmp_path_factory: pytest.TempPathFactory, capsule: CliRunner) -> str:
+@pytest.fixture(scope="module")
+def broken(new_module_location: NewLocation, capsule: CliRunner) -> str:
     """A store with the recorded build break."""
-    folder = str(tmp_path_factory.mktemp("cli") / "broken")
+    folder = str(new_module_location())
     result = capsule.invoke(cli.app, ["--store", folder, "ingest", str(recording("claude-build-break-source"))])
     assert result.exit_code == 0, result.output
     return folder
@@ -234,10 +235,10 @@ def test_raw_shows_the_line(capsule: CliRunner, public: str) -> None:
     assert "line" in result.stderr
 
 
-def test_raw_says_when_the_line_is_gone(capsule: CliRunner, tmp_path: Path) -> None:
+def test_raw_says_when_the_line_is_gone(capsule: CliRunner, tmp_path: Path, location: Location) -> None:
     copy = tmp_path / "rollout.jsonl"
     shutil.copy(recording("codex-egress-public") / "rollout.jsonl", copy)
-    store = str(tmp_path / "store")
+    store = str(location)
     ran(capsule, store, "ingest", str(copy))
     copy.unlink()
     (answer,) = told(capsule, store, "raw", "call_2")
@@ -258,8 +259,8 @@ def test_schema(capsule: CliRunner, tmp_path: Path) -> None:
 # ingest
 
 
-def test_ingest_says_what_it_read_and_twice_is_once(capsule: CliRunner, tmp_path: Path) -> None:
-    store, source = str(tmp_path / "store"), recording("codex-egress-public") / "rollout.jsonl"
+def test_ingest_says_what_it_read_and_twice_is_once(capsule: CliRunner, location: Location) -> None:
+    store, source = str(location), recording("codex-egress-public") / "rollout.jsonl"
     first = told(capsule, store, "ingest", str(source))
     (report,) = first["sources"]
     assert (report["format"], report["new"], report["lines"] > 0) == ("codex-rollout", True, True)
@@ -270,23 +271,25 @@ def test_ingest_says_what_it_read_and_twice_is_once(capsule: CliRunner, tmp_path
     assert "nothing new" in ran(capsule, store, "ingest", str(source)).stdout
 
 
-def test_ingest_names_what_cannot_be_read(capsule: CliRunner, tmp_path: Path) -> None:
-    store, missing = str(tmp_path / "store"), str(tmp_path / "missing.jsonl")
+def test_ingest_names_what_cannot_be_read(capsule: CliRunner, tmp_path: Path, location: Location) -> None:
+    store, missing = str(location), str(tmp_path / "missing.jsonl")
     assert f"{missing}: no such file" in ran(capsule, store, "ingest", missing, code=4).stderr
     (tmp_path / "folder").mkdir()
     (tmp_path / "folder" / "notes.txt").write_text("nothing of ours\n")
     assert "no known format" in ran(capsule, store, "ingest", str(tmp_path / "folder"), code=4).stderr
 
 
-def test_a_file_that_cannot_be_read_keeps_no_other_out(capsule: CliRunner, tmp_path: Path) -> None:
-    store, source = str(tmp_path / "store"), recording("codex-egress-public") / "rollout.jsonl"
+def test_a_file_that_cannot_be_read_keeps_no_other_out(capsule: CliRunner, tmp_path: Path, location: Location) -> None:
+    store, source = str(location), recording("codex-egress-public") / "rollout.jsonl"
     ran(capsule, store, "ingest", str(tmp_path / "missing"), str(source), code=4)
     assert len(told(capsule, store, "sessions")) == 1
 
 
-def test_following_takes_what_is_added_until_interrupted(capsule: CliRunner, tmp_path: Path) -> None:
+def test_following_takes_what_is_added_until_interrupted(
+    capsule: CliRunner, tmp_path: Path, new_location: NewLocation
+) -> None:
     lines = (recording("codex-egress-public") / "rollout.jsonl").read_bytes().splitlines(keepends=True)
-    source, store = tmp_path / "rollout.jsonl", str(tmp_path / "store")
+    source, store = tmp_path / "rollout.jsonl", str(new_location())
     source.write_bytes(b"".join(lines[:10]))
     process = program("--store", store, "ingest", "--follow", str(source), stdout=subprocess.DEVNULL)
     assert process.stderr is not None
@@ -298,7 +301,7 @@ def test_following_takes_what_is_added_until_interrupted(capsule: CliRunner, tmp
     process.send_signal(signal.SIGINT)
     assert process.wait(timeout=60) == 0
     process.stderr.close()
-    once = str(tmp_path / "once")
+    once = str(new_location())
     ran(capsule, once, "ingest", str(source))
     assert told(capsule, store, "status")["nodes"] == told(capsule, once, "status")["nodes"]
 
@@ -316,7 +319,8 @@ def test_a_store_that_is_not_there(capsule: CliRunner, tmp_path: Path) -> None:
 
 def test_the_store_comes_from_the_environment_too(capsule: CliRunner, made: str) -> None:
     result = capsule.invoke(cli.app, ["status", "--json"], env={"CAPSULE_STORE": made})
-    assert json.loads(result.stdout)["store"] == made
+    with open_store(made) as store:
+        assert json.loads(result.stdout)["store"] == store.uri
 
 
 def test_the_default_store_is_the_users(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

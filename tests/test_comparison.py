@@ -12,6 +12,7 @@ from provenance.errors import UsageError
 from provenance.store import Store, open_store
 from tests import handmade as g
 from tests.ingested import ingested, recording
+from tests.stores import NewLocation
 
 
 @pytest.mark.parametrize(
@@ -67,8 +68,8 @@ def check(
 
 
 @pytest.fixture
-def empty(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
-    with open_store(tmp_path_factory.mktemp("comparison") / "store", write=True) as opened:
+def empty(new_module_location: NewLocation) -> Iterator[Store]:
+    with open_store(new_module_location(), write=True) as opened:
         yield opened
 
 

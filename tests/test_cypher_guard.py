@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from collections.abc import Iterator
 
 import pytest
 from hypothesis import given
@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 
 from provenance.cypher import REFUSED, guard
 from provenance.errors import QueryRefused, UsageError
-from provenance.store import open_store
+from provenance.store import Store, open_store
 from queries import catalogue
 from tests import handmade
+from tests.stores import Location
 
 READS = [
     "MATCH (n:Session) RETURN n",
@@ -90,10 +91,16 @@ def test_reading_passes(text: str) -> None:
     guard(text)
 
 
+@pytest.fixture(scope="module")
+def store(module_location: Location) -> Iterator[Store]:
+    with open_store(module_location, write=True) as opened:
+        opened.apply(handmade.changes())
+        yield opened
+
+
 @pytest.mark.parametrize("text", READS)
-def test_what_passes_runs(text: str, tmp_path: Path) -> None:
-    with open_store(tmp_path / "store", write=True) as store:
-        store.query(guard(text))
+def test_what_passes_runs(text: str, store: Store) -> None:
+    store.query(guard(text))
 
 
 @pytest.mark.parametrize("query", catalogue().values(), ids=lambda query: query.id)
@@ -147,8 +154,6 @@ def test_any_text_is_judged_without_another_error(text: str) -> None:
     assert guard(cleaned) == cleaned
 
 
-def test_a_guarded_query_on_a_graph(tmp_path: Path) -> None:
-    with open_store(tmp_path / "store", write=True) as store:
-        store.apply(handmade.changes())
-        rows = store.query(guard("MATCH (a:Artifact) WHERE a.label = 'secret' /* x */ RETURN a.path AS path;"))
-        assert rows.dicts() == [{"path": f"{handmade.WS}/.env"}]
+def test_a_guarded_query_on_a_graph(store: Store) -> None:
+    rows = store.query(guard("MATCH (a:Artifact) WHERE a.label = 'secret' /* x */ RETURN a.path AS path;"))
+    assert rows.dicts() == [{"path": f"{handmade.WS}/.env"}]

@@ -13,6 +13,7 @@ from ingest.registry import formats
 from provenance import cli_docs, schema
 from provenance.store import open_store
 from tests.shared import ROOT
+from tests.stores import Location
 
 PAGES = sorted(
     [ROOT / "README.md", *ROOT.glob("docs/**/*.md"), *ROOT.glob("docker/*.md"), *ROOT.glob("tests/data/*/*.md")]
@@ -101,12 +102,12 @@ MODEL = ROOT / "docs" / "model.md"
 
 
 @pytest.mark.parametrize("query", [query for page in PAGES for query in CYPHER.findall(page.read_text())])
-def test_queries_of_the_pages_run(query: str, tmp_path: Path) -> None:
+def test_queries_of_the_pages_run(query: str, location: Location) -> None:
     for label in re.findall(r"\(\w*:(\w+)", query):
         assert label in schema.NODE_KINDS
     for kind in re.findall(r"\[\w*:(\w+)", query):
         assert kind in schema.EDGE_KINDS
-    with open_store(tmp_path / "store", write=True) as store:
+    with open_store(location, write=True) as store:
         assert store.query(query).columns
 
 

@@ -21,6 +21,7 @@ from provenance import schema
 from provenance.intake import Intake, Report
 from provenance.store import Store, open_store
 from tests.ingested import ingest, recording
+from tests.stores import Location, NewLocation
 
 FILES = ("rollout.jsonl", "stream.jsonl", "syscalls.strace")
 
@@ -63,7 +64,7 @@ def graph(store: Store) -> tuple[dict[str, dict[str, Any]], dict[tuple[str, str,
     return nodes, edges
 
 
-def taken(store: Path, *files: Path) -> Any:
+def taken(store: Location, *files: Path) -> Any:
     """The graph after ingesting the files, each in a run of its own."""
     for file in files:
         with open_store(store, write=True) as opened:
@@ -73,33 +74,37 @@ def taken(store: Path, *files: Path) -> Any:
 
 
 @pytest.fixture(scope="module")
-def whole(run: Path, tmp_path_factory: pytest.TempPathFactory) -> Any:
-    return taken(tmp_path_factory.mktemp("whole") / "store", *(run / name for name in FILES))
+def whole(run: Path, new_module_location: NewLocation) -> Any:
+    return taken(new_module_location(), *(run / name for name in FILES))
 
 
 @pytest.mark.parametrize(
     "order", list(itertools.permutations(FILES))[1:], ids=lambda order: ">".join(name[:3] for name in order)
 )
-def test_the_order_of_sources_does_not_matter(run: Path, whole: Any, tmp_path: Path, order: tuple[str, ...]) -> None:
-    nodes, edges = taken(tmp_path / "store", *(run / name for name in order))
+def test_the_order_of_sources_does_not_matter(
+    run: Path, whole: Any, location: Location, order: tuple[str, ...]
+) -> None:
+    nodes, edges = taken(location, *(run / name for name in order))
     assert nodes == whole[0]
     assert edges == whole[1]
 
 
-def test_all_at_once_is_the_same(run: Path, whole: Any, tmp_path: Path) -> None:
-    assert taken(tmp_path / "store", run) == whole
+def test_all_at_once_is_the_same(run: Path, whole: Any, location: Location) -> None:
+    assert taken(location, run) == whole
 
 
-def test_twice_is_once(run: Path, whole: Any, tmp_path: Path) -> None:
-    assert taken(tmp_path / "store", run, run) == whole
+def test_twice_is_once(run: Path, whole: Any, location: Location) -> None:
+    assert taken(location, run, run) == whole
 
 
-def test_a_copy_elsewhere_or_compressed_is_the_same_source(run: Path, whole: Any, tmp_path: Path) -> None:
-    taken(tmp_path / "store", run)
+def test_a_copy_elsewhere_or_compressed_is_the_same_source(
+    run: Path, whole: Any, tmp_path: Path, location: Location
+) -> None:
+    taken(location, run)
     other = tmp_path / "elsewhere"
     other.mkdir()
     shutil.copy(recording("codex-egress-public") / "syscalls.strace.zst", other / "renamed.zst")
-    with open_store(tmp_path / "store", write=True) as store:
+    with open_store(location, write=True) as store:
         reports = [
             Intake(store).take(source)
             for source in sources.discover([str(other)])
@@ -109,7 +114,9 @@ def test_a_copy_elsewhere_or_compressed_is_the_same_source(run: Path, whole: Any
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_files_that_grow_give_the_graph_of_the_whole(run: Path, whole: Any, tmp_path: Path, seed: int) -> None:
+def test_files_that_grow_give_the_graph_of_the_whole(
+    run: Path, whole: Any, tmp_path: Path, location: Location, seed: int
+) -> None:
     """Each file is ingested at several random lengths, also in the middle of a line."""
     chance = random.Random(seed)
     grown = tmp_path / "run"
@@ -122,9 +129,9 @@ def test_files_that_grow_give_the_graph_of_the_whole(run: Path, whole: Any, tmp_
         for name in FILES:
             data = (run / name).read_bytes()
             (grown / name).write_bytes(data[: cuts[name][stage]] if stage < 2 else data)
-        with open_store(tmp_path / "store", write=True) as store:
+        with open_store(location, write=True) as store:
             ingest(store, [grown])
-    with open_store(tmp_path / "store") as store:
+    with open_store(location) as store:
         nodes, edges = graph(store)
     uris = {node: fields.pop("uri") for node, fields in nodes.items() if node.startswith("source:")}
     assert len(uris) == 3
@@ -136,14 +143,14 @@ def test_files_that_grow_give_the_graph_of_the_whole(run: Path, whole: Any, tmp_
     assert edges == whole[1]
 
 
-def test_a_file_that_changed_before_the_place_reached_is_refused(run: Path, tmp_path: Path) -> None:
+def test_a_file_that_changed_before_the_place_reached_is_refused(run: Path, tmp_path: Path, location: Location) -> None:
     changed = tmp_path / "rollout.jsonl"
     lines = (run / "rollout.jsonl").read_bytes().splitlines(keepends=True)
     changed.write_bytes(b"".join(lines[:10]))
-    taken(tmp_path / "store", changed)
+    taken(location, changed)
     lines[5] = lines[5].replace(b"turn", b"TURN")
     changed.write_bytes(b"".join(lines))
-    with open_store(tmp_path / "store", write=True) as store:
+    with open_store(location, write=True) as store:
         reports = _reports(store, changed)
     assert reports[0].lines == 0
     assert "changed before" in reports[0].note
@@ -176,11 +183,10 @@ with open_store(sys.argv[1], write=True) as store:
 """
 
 
-def test_killed_at_any_moment_nothing_is_lost_or_doubled(run: Path, whole: Any, tmp_path: Path) -> None:
+def test_killed_at_any_moment_nothing_is_lost_or_doubled(run: Path, whole: Any, location: Location) -> None:
     root = Path(__file__).resolve().parent.parent
     chance = random.Random(7)
-    store = tmp_path / "store"
-    command = [sys.executable, "-c", _CHILD.replace("from tests.ingested import ingest\n", ""), str(store), str(run)]
+    command = [sys.executable, "-c", _CHILD.replace("from tests.ingested import ingest\n", ""), str(location), str(run)]
     environment = {**os.environ, "PYTHONPATH": str(root)}
     killed = 0
     for _ in range(6):
@@ -196,10 +202,10 @@ def test_killed_at_any_moment_nothing_is_lost_or_doubled(run: Path, whole: Any, 
         child.wait()
         child.stdout.close()
     assert killed
-    assert taken(store, run) == whole
+    assert taken(location, run) == whole
 
 
-def test_every_line_is_accounted_for(run: Path, tmp_path: Path) -> None:
+def test_every_line_is_accounted_for(run: Path, tmp_path: Path, location: Location) -> None:
     """Noise in a trace and in a rollout is counted with its place; the rest is as without it."""
     noisy = tmp_path / "noisy"
     noisy.mkdir()
@@ -209,7 +215,7 @@ def test_every_line_is_accounted_for(run: Path, tmp_path: Path) -> None:
     rollout = (run / "rollout.jsonl").read_bytes().splitlines(keepends=True)
     rollout[5:5] = [b"{not json\n", b'{"timestamp":"2026-11-30T22:51:27.314Z","type":"from_the_future","payload":{}}\n']
     (noisy / "rollout.jsonl").write_bytes(b"".join(rollout))
-    with open_store(tmp_path / "store", write=True) as store:
+    with open_store(location, write=True) as store:
         reports = {report.format: report for report in _reports(store, noisy)}
         gaps = store.query(
             "MATCH (g:Gap)-[:ABOUT]->(s:Source) RETURN g.about AS about, g.count AS count, g.detail AS detail"
@@ -220,23 +226,23 @@ def test_every_line_is_accounted_for(run: Path, tmp_path: Path) -> None:
     assert any("line 501" in str(gap["detail"]) for gap in gaps)
 
 
-def test_two_sources_that_begin_alike_are_two(run: Path, tmp_path: Path) -> None:
+def test_two_sources_that_begin_alike_are_two(run: Path, tmp_path: Path, location: Location) -> None:
     other = tmp_path / "other.jsonl"
     lines = (run / "rollout.jsonl").read_bytes().splitlines(keepends=True)
     other.write_bytes(b"".join([lines[0], *lines[8:]]))
-    with open_store(tmp_path / "store", write=True) as store:
+    with open_store(location, write=True) as store:
         reports = _reports(store, run / "rollout.jsonl", other)
         assert store.counts()["Source"] == 2
     assert [report.new for report in reports] == [True, True]
     assert reports[1].lines == len(lines) - 7
 
 
-def test_a_truncated_compressed_source_is_not_complete(run: Path, tmp_path: Path) -> None:
+def test_a_truncated_compressed_source_is_not_complete(run: Path, tmp_path: Path, location: Location) -> None:
     import gzip
 
     cut = tmp_path / "cut.gz"
     cut.write_bytes(gzip.compress((run / "rollout.jsonl").read_bytes())[:2500])
-    with open_store(tmp_path / "store", write=True) as store:
+    with open_store(location, write=True) as store:
         (report,) = _reports(store, cut)
         assert store.query("MATCH (s:Source) RETURN s.complete AS complete").rows == [(False,)]
     assert "truncated compressed stream" in report.skipped

@@ -10,11 +10,12 @@ from provenance.errors import UsageError
 from provenance.resolve import resolve
 from provenance.store import Store, open_store
 from tests import handmade as g
+from tests.stores import NewLocation
 
 
 @pytest.fixture(scope="module")
-def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
-    with open_store(tmp_path_factory.mktemp("resolve") / "store", write=True) as opened:
+def store(new_module_location: NewLocation) -> Iterator[Store]:
+    with open_store(new_module_location(), write=True) as opened:
         opened.apply(g.changes())
         yield opened
 

@@ -15,13 +15,14 @@ from provenance.schema import Flow
 from provenance.store import Store, open_store
 from tests import handmade as g
 from tests.ingested import ingested, recording
+from tests.stores import NewLocation
 
 BOTH = (Flow.CONTENT, Flow.DECISION)
 
 
 @pytest.fixture(scope="module")
-def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
-    with open_store(tmp_path_factory.mktemp("slices") / "store", write=True) as opened:
+def store(new_module_location: NewLocation) -> Iterator[Store]:
+    with open_store(new_module_location(), write=True) as opened:
         opened.apply(g.changes())
         yield opened
 
@@ -156,7 +157,7 @@ def test_a_depth_is_kept_and_said(store: Store) -> None:
 
 
 @pytest.fixture(scope="module")
-def random_graphs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Store, dict[str, set[str]]]]:
+def random_graphs(new_module_location: NewLocation) -> Iterator[tuple[Store, dict[str, set[str]]]]:
     """Random graphs of processes and artifacts without cycles, and who depends on whom."""
     draw = random.Random(7)
     changes = Changes()
@@ -177,7 +178,7 @@ def random_graphs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[St
                 changes.link(edge, node, other)
                 causes[node].add(other)
             nodes.append(node)
-    with open_store(tmp_path_factory.mktemp("laws") / "store", write=True) as opened:
+    with open_store(new_module_location(), write=True) as opened:
         opened.apply(changes)
         yield opened, causes
 
