@@ -21,12 +21,14 @@ import socket
 import subprocess
 import sys
 import time
+from collections.abc import Mapping
 from pathlib import Path
 
 import zstandard
 
 from tests.rig import count_truth, sanitise
-from tests.rig.scenarios import ALL, BY_NAME, SINK_PORT, WORKSPACE_FILES, Kill, Scenario
+from tests.rig.scenario import SINK_PORT, SITE_PORT, WORKSPACE_FILES, Kill, Scenario
+from tests.rig.scenarios import ALL, BY_NAME
 from tests.rig.scripted_model import ScriptedModel, UploadSink
 
 # Data moves by more than read and write: cp uses copy_file_range, build tools mmap, agents writev to the network.
@@ -35,7 +37,7 @@ TRACED = (
     "dup,dup2,dup3,pipe,pipe2,fchdir,fcntl,copy_file_range,sendfile,splice,tee,memfd_create,mmap,io_uring_setup,eventfd2"
 )
 STRACE = ["strace", "-f", "-ttt", "-yy", "-s", "4096", "-e", f"trace={TRACED}", "-e", "abbrev=!execve"]
-CODEX_CONFIG = """model = "gpt-5.1-codex"
+CODEX_CONFIG = """{top}model = "gpt-5.1-codex"
 model_provider = "scripted"
 [model_providers.scripted]
 name = "scripted"
@@ -47,6 +49,17 @@ supports_websockets = false
 enabled = false
 [otel]
 exporter = "none"
+[features]
+plugins = false
+remote_plugin = false
+plugin_sharing = false
+apps = false
+goals = false
+skill_search = false
+tool_suggest = false
+code_mode_host = false
+image_generation = false
+shell_snapshot = false
 """
 HOME, WORKSPACE, AGENTS = Path("/home/agent"), Path("/home/agent/ws"), Path("/opt/agents")
 STAGE = Path("/mnt")
@@ -113,10 +126,10 @@ def _only_distribution_certificates() -> None:
     (folder / "ca-certificates.crt").write_text("".join(texts.values()))
 
 
-def make_workspace() -> None:
+def make_workspace(further: Mapping[str, str]) -> None:
     """A git repository with one commit; `.env` stays untracked by nothing, as in a careless project."""
-    for name, text in WORKSPACE_FILES.items():
-        path = WORKSPACE / name
+    for name, text in {**WORKSPACE_FILES, **further}.items():
+        path = WORKSPACE / name  # an absolute name stays what it is
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
     for command in (
@@ -130,13 +143,22 @@ def make_workspace() -> None:
 
 
 def agent_command(scenario: Scenario) -> list[str]:
-    """The command line of the real agent program, without approvals and without a sandbox of its own."""
+    """The command line of the real agent program; by default without approvals and without a sandbox of its own."""
     if scenario.agent == "codex":
-        return ["codex", "exec", "--json", "--skip-git-repo-check", "--sandbox", "danger-full-access", scenario.prompt]
+        options = scenario.options or ("--sandbox", "danger-full-access")
+        return [*scenario.wrapper, "codex", "exec", "--json", "--skip-git-repo-check", *options, scenario.prompt]
+    spoken = ("--input-format", "stream-json") if scenario.then else (scenario.prompt,)
     return [
-        *("claude", "-p", "--output-format", "stream-json", "--verbose", "--permission-mode", "acceptEdits"),
-        *("--allowedTools", "Bash Read Edit Write Task", "--model", "claude-sonnet-4-5", scenario.prompt),
+        *(*scenario.wrapper, "claude", "-p", "--output-format", "stream-json", "--verbose"),
+        *("--permission-mode", "acceptEdits", "--allowedTools", "Bash Read Edit Write Task"),
+        *("--model", "claude-sonnet-4-5", *scenario.options, *spoken),
     ]
+
+
+def spoken_turns(scenario: Scenario) -> str:
+    """What Claude Code reads from its standard input: one line a turn."""
+    messages = [{"role": "user", "content": text} for text in (scenario.prompt, *scenario.then)]
+    return "".join(json.dumps({"type": "user", "message": message}) + "\n" for message in messages)
 
 
 def _wait(run: subprocess.Popen[bytes], kill: Kill | None) -> str:
@@ -161,11 +183,13 @@ def _wait(run: subprocess.Popen[bytes], kill: Kill | None) -> str:
 def record(scenario: Scenario, out: Path, shown: list[tuple[str, str]]) -> None:
     """Runs the scenario inside prepared namespaces and writes its folder; `shown` replaces paths in the result."""
     HOME.mkdir(exist_ok=True)
-    make_workspace()
+    if scenario.room:
+        _run("mount", "-t", "tmpfs", "-o", f"size={scenario.room}", "home", str(HOME))
+    make_workspace(scenario.files)
     script = json.loads(json.dumps(scenario.script).replace("{ws}", str(WORKSPACE)))
     trace, raw_stream = STAGE / "syscalls.strace", STAGE / "stream.jsonl"
     (HOME / ".codex").mkdir()
-    (HOME / ".codex/config.toml").write_text(CODEX_CONFIG.format(port=MODEL_PORT))
+    (HOME / ".codex/config.toml").write_text(CODEX_CONFIG.format(port=MODEL_PORT, top=scenario.config))
     environment = {
         "PATH": f"{AGENTS}/node_modules/.bin:/usr/local/bin:/usr/bin:/bin",
         "HOME": str(HOME),
@@ -184,13 +208,19 @@ def record(scenario: Scenario, out: Path, shown: list[tuple[str, str]]) -> None:
         text=True,
         check=True,
     ).stdout.strip()
-    with ScriptedModel(script, MODEL_PORT), UploadSink(SINK_PORT) as sink, raw_stream.open("wb") as stream:
+    (STAGE / "turns.jsonl").write_text(spoken_turns(scenario) if scenario.then else "")
+    with (
+        ScriptedModel(script, MODEL_PORT),
+        UploadSink(SINK_PORT, scenario.pages) as sink,
+        UploadSink(SITE_PORT, scenario.pages),
+        raw_stream.open("wb") as stream,
+    ):
         started = time.monotonic()
         run = subprocess.Popen(
             [*STRACE, "-o", str(trace), *agent_command(scenario)],
             cwd=WORKSPACE,
             env=environment,
-            stdin=subprocess.DEVNULL,
+            stdin=(STAGE / "turns.jsonl").open("rb"),
             stdout=stream,
             stderr=(STAGE / "stderr.txt").open("wb"),
             start_new_session=True,

@@ -18,7 +18,7 @@ _CALL = re.compile(r"^\d+ +[\d.]+ (\w+)\((.*)$", re.DOTALL)
 _RESUMED = re.compile(r"^(\d+) +[\d.]+ <\.\.\. (\w+) resumed>")
 _STRING = re.compile(r'"((?:[^"\\]|\\.)*)"(\.\.\.)?', re.DOTALL)
 _CHARACTER = re.compile(r"\\[0-7]{1,3}|\\x[0-9a-f]{2}|\\.|[^\\]", re.DOTALL)
-_KEPT = re.compile(r"^\d+<(?:/home/agent/ws/(?!\.git/)|/tmp/claude-|pipe:|TCP:\[[^\]]*:18090\b)")
+_KEPT = re.compile(r"^\d+<(?:/home/agent/ws/(?!\.git/)|/tmp/claude-|pipe:|TCP:\[[^\]]*:1809[01]\b)")
 LONG, SHORT = 256, 32
 
 

@@ -2,8 +2,9 @@
 
 `ScriptedModel` speaks the Responses and the Messages interface as server-sent events, so that a real agent program runs
 its real tools with no model behind it. A script is a list of replies, each a mapping with any of: `say` (text), `reason`
-(text), `sh` (a shell command), `tool` with `args`, `many` (a list of [tool, arguments]), `patch` (text). Past its end the
-model says "done". `UploadSink` answers 204 to everything and keeps what it got.
+(text), `sh` (a shell command), `tool` with `args`, `many` (a list of [tool, arguments]), `patch` (text), `wait` (seconds
+before it answers); or `status` with `error`, to refuse a request by HTTP. Past its end the model says "done". `UploadSink`
+keeps what it got, and answers 204 to everything that it has no page for.
 """
 
 from __future__ import annotations
@@ -11,12 +12,14 @@ from __future__ import annotations
 import itertools
 import json
 import threading
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Callable, Mapping, Sequence
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Self
 
 Reply = Mapping[str, Any]
 Events = list[tuple[str, dict[str, Any]]]
+_Encoder = Callable[[Mapping[str, Any], int, Reply], Events]
 
 
 class _Quiet(BaseHTTPRequestHandler):
@@ -47,10 +50,14 @@ class _Server:
 
 
 class UploadSink(_Server):
-    """Records every request as `[method, path, number of bytes, text]` in `hits`."""
+    """Records every request as `[method, path, number of bytes, text]` in `hits`.
 
-    def __init__(self, port: int = 0) -> None:
+    `pages` has for a path the answers to give, as status and text: one a request, the last one from then on.
+    """
+
+    def __init__(self, port: int = 0, pages: Mapping[str, Sequence[tuple[int, str]]] | None = None) -> None:
         hits: list[list[Any]] = []
+        left = {path: list(answers) for path, answers in (pages or {}).items()}
 
         class Handler(_Quiet):
             protocol_version = "HTTP/1.0"
@@ -58,8 +65,11 @@ class UploadSink(_Server):
             def do_POST(self) -> None:
                 data = self.body()
                 hits.append([self.command, self.path, len(data), data.decode(errors="replace")])
-                self.send_response(204, "No Content")
+                answers = left.get(self.path, [(204, "")])
+                status, text = answers.pop(0) if len(answers) > 1 else answers[0]
+                self.send_response(status)
                 self.end_headers()
+                self.wfile.write(text.encode())
 
             do_GET = do_PUT = do_POST
 
@@ -89,17 +99,25 @@ class ScriptedModel(_Server):
                 if "count_tokens" in self.path:
                     self.answer({"input_tokens": 100})
                 elif self.path.endswith("/responses"):
-                    self.stream(_responses_events(request, *following()))
+                    self.reply(_responses_events, request, *following())
                 elif "/messages" in self.path:
                     # Side calls (titles, classifiers) carry no tools and do not use up the script.
                     index, reply = following() if request.get("tools") else (9999, {"say": "ok"})
-                    self.stream(_messages_events(request, index, reply))
+                    self.reply(_messages_events, request, index, reply)
                 else:
                     self.answer({})
 
-            def answer(self, value: object) -> None:
+            def reply(self, events: _Encoder, request: Mapping[str, Any], index: int, reply: Reply) -> None:
+                time.sleep(reply.get("wait", 0))
+                if "status" in reply:
+                    error = {"type": "invalid_request_error", "message": reply["error"]}
+                    self.answer({"type": "error", "error": error}, reply["status"])
+                else:
+                    self.stream(events(request, index, reply))
+
+            def answer(self, value: object, status: int = 200) -> None:
                 data = json.dumps(value).encode()
-                self.send_response(200)
+                self.send_response(status)
                 self.send_header("content-type", "application/json")
                 self.send_header("content-length", str(len(data)))
                 self.end_headers()
