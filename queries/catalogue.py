@@ -8,13 +8,15 @@ A file `FOLDER/NAME.cypher` is the query `FOLDER/NAME`. Its header is its first 
     // :column name - meaning                       (in the order of RETURN)
 
 Types are `string` and `integer`; a default is written as JSON. Knows no store: the text and the parameters are for one.
+
+Users add folders of their own: there `NAME.cypher` is the query `FOLDER/NAME` too, and one level of folders inside is read.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -93,9 +95,41 @@ def catalogue() -> dict[str, Query]:
     return found
 
 
-def find(name: str) -> Query:
+def with_folders(folders: Iterable[Path]) -> dict[str, Query]:
+    """The catalogue and behind it the queries of users' folders, by id.
+
+    Raises ValueError for a folder without queries, a file that cannot be read or breaks the form, and an id that is taken:
+    no query hides another.
+    """
+    found = dict(catalogue())
+    files: dict[str, Path] = {}
+    for folder in dict.fromkeys(path.expanduser().resolve() for path in folders):
+        if not folder.is_dir():
+            raise ValueError(f"{folder} is no folder of queries")
+        named = dict(_files(folder))
+        if not named:
+            raise ValueError(f"{folder} has no queries: files NAME.cypher")
+        for path, identity in named.items():
+            if identity in found:
+                taken = f"{files[identity]} has it" if identity in files else "the catalogue has it"
+                raise ValueError(f"{path}: the name {identity} is taken ({taken}): rename the file or its folder")
+            try:
+                content = path.read_text(encoding="utf-8")
+            except (OSError, UnicodeDecodeError) as error:
+                raise ValueError(f"{path} cannot be read: {error}") from None
+            found[identity] = parse(identity, content, str(path))
+            files[identity] = path
+    return found
+
+
+def _files(folder: Path) -> Iterator[tuple[Path, str]]:
+    for path in sorted((*folder.glob("*.cypher"), *folder.glob("*/*.cypher"))):
+        yield path, f"{path.parent.name}/{path.stem}"
+
+
+def find(name: str, known: Mapping[str, Query] | None = None) -> Query:
     """A query by its id, or by its name alone where that is enough. Raises KeyError."""
-    known = catalogue()
+    known = catalogue() if known is None else known
     if name in known:
         return known[name]
     named = [query for identity, query in known.items() if identity.rpartition("/")[2] == name]
@@ -104,31 +138,32 @@ def find(name: str) -> Query:
     return named[0]
 
 
-def parse(identity: str, content: str) -> Query:
-    """Read one file. Raises ValueError naming the line that breaks the form."""
+def parse(identity: str, content: str, place: str = "") -> Query:
+    """Read one file. Raises ValueError naming the line that breaks the form, and `place`, or else the id, as its file."""
+    file = place or identity
     keyed: dict[str, str] = {}
     parameters: list[Parameter] = []
     columns: list[Column] = []
     lines = content.splitlines()
-    place = 0
+    number = 0
     for line in lines:
         if not line.startswith("//"):
             break
-        place += 1
+        number += 1
         if found := _KEYED.fullmatch(line):
             keyed[found[1]] = found[2].strip()
         elif found := _PARAMETER.fullmatch(line):
             if found[2] not in TYPES:
-                raise ValueError(f"{identity}, line {place}: no type {found[2]!r}; there are {', '.join(TYPES)}")
+                raise ValueError(f"{file}, line {number}: no type {found[2]!r}; there are {', '.join(TYPES)}")
             default = json.loads(found[3]) if found[3] else None
             if default is not None and type(default) is not TYPES[found[2]]:
-                raise ValueError(f"{identity}, line {place}: the default of {found[1]} is no {found[2]}")
+                raise ValueError(f"{file}, line {number}: the default of {found[1]} is no {found[2]}")
             parameters.append(Parameter(found[1], found[2], default, found[4].strip()))
         elif found := _COLUMN.fullmatch(line):
             columns.append(Column(found[1], found[2].strip()))
         else:
-            raise ValueError(f"{identity}, line {place}: not a header line: {line}")
-    text = "\n".join(lines[place:]).strip()
+            raise ValueError(f"{file}, line {number}: not a header line: {line}")
+    text = "\n".join(lines[number:]).strip()
     if not (keyed.get("title") and keyed.get("question") and columns and text):
-        raise ValueError(f"{identity}: it needs a title, a question, columns and a text")
+        raise ValueError(f"{file}: it needs a title, a question, columns and a text")
     return Query(identity, keyed["title"], keyed["question"], tuple(parameters), tuple(columns), text)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -14,6 +16,7 @@ from provenance.errors import UsageError
 if TYPE_CHECKING:
     from provenance.changes import Value
     from provenance.store import Rows, Store
+    from queries import Query
 
 AsJson = Annotated[bool, typer.Option("--json", help="Answer in JSON: an array with one object a row.")]
 Limit = Annotated[
@@ -34,6 +37,18 @@ def query(
         list[str] | None, typer.Option("--params", "-p", metavar="NAME=VALUE", help="The same, as an option.")
     ] = None,
     show_text: Annotated[bool, typer.Option("--text", help="Show what it asks and its Cypher; do not run it.")] = False,
+    folders: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--queries",
+            metavar="FOLDER",
+            envvar="CAPSULE_QUERIES",
+            help="Take the queries of this folder too. May be given more than once.",
+        ),
+    ] = None,
+    check: Annotated[
+        bool, typer.Option("--check", help="Check the queries of your own folders, or NAME alone; do not run any.")
+    ] = False,
     limit: Limit = 1000,
     timeout: Timeout = 60.0,
     as_json: AsJson = False,
@@ -48,21 +63,22 @@ def query(
       capsule query destinations scope=public
       capsule query call-touched call=call_3
       capsule query file-history --text
+      capsule query --queries ours --check
     """
-    from queries import catalogue, find
+    from provenance.cypher import guard
+    from queries import catalogue, with_folders
 
-    if name is None:
-        _list_queries(as_json)
-        return
     try:
-        question = find(name)
-    except KeyError:
-        import difflib
-
-        names = {identity.rpartition("/")[2]: identity for identity in catalogue()}
-        near = difflib.get_close_matches(name.rpartition("/")[2], names, n=3, cutoff=0.4)
-        hint = f"; did you mean {', '.join(near)}?" if near else "; `capsule query` lists them"
-        raise UsageError(f"there is no query {name!r}{hint}") from None
+        known = with_folders(folders or ())
+    except ValueError as error:
+        raise UsageError(str(error)) from None
+    if check:
+        _check([_found(name, known)] if name else [known[each] for each in known if each not in catalogue()], as_json)
+        return
+    if name is None:
+        _list_queries(known.values(), as_json)
+        return
+    question = _found(name, known)
     if show_text:
         if as_json:
             answer_json(_described(question))
@@ -81,7 +97,7 @@ def query(
         except ValueError as error:
             raise UsageError(str(error)) from None
         _resolve(store, values)
-        rows = store.query(question.text, values, limit=limit, timeout=timeout)
+        rows = store.query(guard(question.text), values, limit=limit, timeout=timeout)
     if not question.ordered:
         rows.rows.sort(key=lambda row: ["" if value is None else str(value) for value in row])
     _show(rows, as_json)
@@ -140,17 +156,50 @@ def schema(
     say(table(("edge", "flow", "meaning", "from→to"), edges, length=400))
 
 
-def _list_queries(as_json: bool) -> None:
-    from queries import catalogue
+def _found(name: str, known: Mapping[str, Query]) -> Query:
+    from queries import find
 
+    try:
+        return find(name, known)
+    except KeyError:
+        several = [identity for identity in known if identity.rpartition("/")[2] == name]
+        if several:
+            raise UsageError(f"several queries are named {name}: {', '.join(several)}") from None
+        import difflib
+
+        names = {identity.rpartition("/")[2]: identity for identity in known}
+        near = difflib.get_close_matches(name.rpartition("/")[2], names, n=3, cutoff=0.4)
+        hint = f"; did you mean {', '.join(near)}?" if near else "; `capsule query` lists them"
+        raise UsageError(f"there is no query {name!r}{hint}") from None
+
+
+def _check(questions: Sequence[Query], as_json: bool) -> None:
+    """Says what the engines would refuse or take differently; the exit status is 1 if there is any of it."""
+    from provenance.cypher.lint import lint
+
+    if not questions:
+        raise UsageError("there is nothing to check: name a query, or a folder with --queries")
+    found = [(question.id, *finding) for question in questions for finding in lint(question.text)]
+    columns = ("query", "rule", "message", "line", "column")
     if as_json:
-        answer_json([_described(question) for question in catalogue().values()])
+        answer_json([dict(zip(columns, row, strict=True)) for row in found])
+    elif found:
+        say(table(columns, found, length=400))
+    else:
+        say(f"{len(questions)} checked: both engines take them alike")
+    if found:
+        raise typer.Exit(1)
+
+
+def _list_queries(questions: Iterable[Query], as_json: bool) -> None:
+    if as_json:
+        answer_json([_described(question) for question in questions])
         return
     rows = [
         (question.id, question.question, ", ".join(
             parameter.name if parameter.default is None else f"[{parameter.name}]" for parameter in question.parameters
         ))
-        for question in catalogue().values()
+        for question in questions
     ]  # fmt: skip
     say(table(("query", "question", "parameters"), rows, length=200))
 
