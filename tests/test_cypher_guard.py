@@ -98,7 +98,7 @@ def store(module_location: Location) -> Iterator[Store]:
         yield opened
 
 
-@pytest.mark.parametrize("text", READS)
+@pytest.mark.parametrize("text", [text for text in READS if not text.startswith("CALL ")])  # each engine has its own
 def test_what_passes_runs(text: str, store: Store) -> None:
     store.query(guard(text))
 

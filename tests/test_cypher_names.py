@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -11,7 +13,6 @@ from provenance.cypher import check_names, hide_own_nodes
 from provenance.errors import UsageError
 from provenance.store import open_store
 from queries import Query, catalogue
-from tests.stores import Location
 from tests.test_cypher_guard import READS
 
 every_query = pytest.mark.parametrize("query", catalogue().values(), ids=lambda query: query.id)
@@ -82,9 +83,9 @@ def test_undeclared_names_are_told_with_names_near_them(text: str, said: str, co
     assert str(refused.value).endswith(f"(line 1, column {column})")
 
 
-def test_the_embedded_engine_agrees(location: Location) -> None:
+def test_the_embedded_engine_agrees(tmp_path: Path) -> None:
     """It takes what is declared, and refuses what is not: but for names in another case, and the store's own."""
-    with open_store(location, write=True) as store:
+    with open_store(tmp_path / "store", write=True) as store:
         for text in DECLARED:
             store.query(text)
         for text, said, _ in UNDECLARED:
