@@ -112,7 +112,7 @@ def capsule(
             "--store",
             metavar="PATH|URI",
             envvar="CAPSULE_STORE",
-            help="The store to use: a folder, or the URI of a Neo4j database (neo4j://HOST/DATABASE or bolt://).",
+            help="The store to use: a folder (also as a file: or ladybug: URI), or a Neo4j database (neo4j://HOST/DATABASE or bolt://).",
             show_default="a folder of the user's own data",
         ),
     ] = None,

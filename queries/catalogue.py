@@ -89,8 +89,7 @@ def catalogue() -> dict[str, Query]:
     home = Path(__file__).parent
     found: dict[str, Query] = {}
     for folder in FOLDERS:
-        for path in sorted((home / folder).glob("*.cypher")):
-            identity = f"{folder}/{path.stem}"
+        for path, identity in _files(home / folder):
             found[identity] = parse(identity, path.read_text(encoding="utf-8"))
     return found
 

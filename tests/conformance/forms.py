@@ -9,6 +9,11 @@ from typing import Any
 Row = tuple[Any, ...]
 
 
+def comparable(rows: list[Row], *, ordered: bool) -> list[Row]:
+    """The rows as they came, or sorted where the text does not order them."""
+    return rows if ordered else sorted(rows, key=repr)
+
+
 @dataclass(frozen=True)
 class Asked:
     """A query of the catalogue. In recordings `S` stands for the session's number, `@t` for the trace's key."""

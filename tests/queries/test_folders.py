@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from provenance import cli
 from provenance.store import open_store
 from queries import catalogue, with_folders
 from tests import handmade
+from tests.shared import ROOT
 from tests.stores import NewLocation
 
 TEXT = """// title: Commands
@@ -54,6 +56,20 @@ def test_a_query_of_ones_own_is_asked_and_listed(ours: Path, store: str) -> None
         assert json.loads(answer) == [{"command": "cp notes.txt upload.txt && curl 10.0.0.9"}]
     listed = json.loads(run("query", "--json", CAPSULE_QUERIES=str(ours)))
     assert [query["id"] for query in listed] == [*catalogue(), "ours/commands"]
+
+
+def test_the_environment_names_several_folders(ours: Path, tmp_path: Path) -> None:
+    more = tmp_path / "more"
+    more.mkdir()
+    (more / "commands.cypher").write_text(TEXT, encoding="utf-8")
+    listed = json.loads(run("query", "--json", CAPSULE_QUERIES=f"{ours}{os.pathsep}{more}"))
+    assert [query["id"] for query in listed][len(catalogue()) :] == ["ours/commands", "more/commands"]
+
+
+def test_the_example_of_the_page_passes_the_check(tmp_path: Path) -> None:
+    text = (ROOT / "docs" / "queries.md").read_text(encoding="utf-8").split("```")[1].lstrip("\n")
+    (tmp_path / "large-files.cypher").write_text(text, encoding="utf-8")
+    assert "1 checked" in run("query", "--queries", str(tmp_path), "--check")
 
 
 def test_one_level_of_folders_inside_is_read(ours: Path) -> None:

@@ -29,6 +29,19 @@ WORKSPACE_FILES = {
         "    def test_add(self):\n        self.assertEqual(add(2, 2), 4)\n"
     ),
 }
+RIGHT = "def add(a, b):\n    return a + b\n"
+BUILT = {
+    "src/app.py": RIGHT,
+    "Makefile": (
+        "include build.env\ndist/app.py: src/app.py\n\tmkdir -p dist && cp src/app.py dist/app.py\n"
+        "test: dist/app.py\n\t$(PY) -B -m unittest tests.test_dist\n"
+    ),
+    "tests/test_dist.py": (
+        "import sys\nimport unittest\n\nsys.path.insert(0, 'dist')\nfrom app import add\n\n\nclass T(unittest.TestCase):\n"
+        "    def test_add(self):\n        self.assertEqual(add(2, 2), 4)\n"
+    ),
+}
+"""The right source, and tests of what was built of it instead of the source itself."""
 SITE_PORT = 18091
 SITE = f"http://127.0.0.1:{SITE_PORT}"
 
@@ -70,12 +83,12 @@ class Scenario:
     """Bytes that a file system of its own under `build/` in the workspace and one for the home can hold."""
 
 
-def truth(family: str, true: str, rejected: Sequence[str], anchors: Sequence[str], **more: str) -> dict[str, Any]:
-    """What is true of an incident of a family, which rivals are false, and what tells them apart."""
+def truth(family: str, true: str, rivals: Sequence[str], anchors: Sequence[str], **more: str) -> dict[str, Any]:
+    """What is true of an incident of a family, that its other rivals are false, and what tells them apart."""
     return {
         "family": family,
         "true_explanation": true,
-        "rejected_explanations": list(rejected),
+        "rejected_explanations": [rival for rival in rivals if rival != true],
         "discriminating_anchors": list(anchors),
         **more,
     }

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from tests.rig.scenario import Scenario, commands
+from tests.rig.scenario import RIGHT, Scenario, commands
 
 _BUILD = {
-    "src/app.py": "def add(a, b):\n    return a + b\n",
+    "src/app.py": RIGHT,
     "Makefile": (
         "include build.env\ndist/app.py: src/app.py\n\tmkdir -p dist && t=$$(mktemp -d) && cp src/app.py $$t/app.py && "
         "$(PY) -m py_compile $$t/app.py && cp $$t/app.py dist/app.py && rm -r $$t\n"

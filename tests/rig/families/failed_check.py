@@ -4,44 +4,31 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.rig.scenario import SITE, Scenario, commands, truth
+from tests.rig.scenario import BUILT, RIGHT, SITE, Scenario, commands, truth
 
 _RIVALS = ("source_edit", "environment_change", "stale_artifact", "unobserved")
-_RIGHT = "def add(a, b):\n    return a + b\n"
 _TEST = "python3 -B -m unittest tests.test_app"
 
 
 def _failed(true: str, anchors: list[str], step: str) -> dict[str, Any]:
-    rejected = [rival for rival in _RIVALS if rival != true]
-    return truth("failed_check", true, rejected, anchors, critical_step=step)
+    return truth("failed_check", true, _RIVALS, anchors, critical_step=step)
 
 
 _BYTECODE_TEST = "python3 -m unittest tests.test_app"
-_BUILT = {
-    "src/app.py": _RIGHT,
-    "Makefile": (
-        "include build.env\ndist/app.py: src/app.py\n\tmkdir -p dist && cp src/app.py dist/app.py\n"
-        "test: dist/app.py\n\t$(PY) -B -m unittest tests.test_dist\n"
-    ),
-    "tests/test_dist.py": (
-        "import sys\nimport unittest\n\nsys.path.insert(0, 'dist')\nfrom app import add\n\n\nclass T(unittest.TestCase):\n"
-        "    def test_add(self):\n        self.assertEqual(add(2, 2), 4)\n"
-    ),
-}
 _SAMPLED = {
-    "src/app.py": _RIGHT,
+    "src/app.py": RIGHT,
     "tests/test_sample.py": (
         "import random\nimport unittest\nfrom src.app import add\n\n\nclass T(unittest.TestCase):\n"
         "    def test_sample(self):\n        self.assertLess(add(random.random(), 0), 0.5)\n"
     ),
 }
 _SERVED = {
-    "src/app.py": _RIGHT,
+    "src/app.py": RIGHT,
     "Makefile": f"include build.env\ntest:\n\tcurl -sf {SITE}/health && $(PY) -B -m unittest tests.test_app\n",
 }
 _SETTINGS = "/home/agent/.config/adder/settings.ini"
 _CONFIGURED = {
-    "src/app.py": _RIGHT,
+    "src/app.py": RIGHT,
     _SETTINGS: "[adder]\nlimit = 100\n",
     "tests/test_limit.py": (
         "import configparser\nimport os\nimport unittest\nfrom src.app import add\n\n\nclass T(unittest.TestCase):\n"
@@ -51,7 +38,7 @@ _CONFIGURED = {
     ),
 }
 _BUNDLE = {
-    "src/app.py": _RIGHT,
+    "src/app.py": RIGHT,
     "tools/spread.py": (
         "import os\ntext = open('src/app.py').read()\nos.makedirs('build/parts', exist_ok=True)\n"
         "for number in range(400):\n    with open(f'build/parts/{number:03}.py', 'w') as part:\n        part.write(text)\n"
@@ -63,10 +50,10 @@ _BUNDLE = {
     "Makefile": (
         "test:\n\tpython3 tools/spread.py && python3 tools/bundle.py && python3 -B -m unittest tests.test_dist\n"
     ),
-    "tests/test_dist.py": _BUILT["tests/test_dist.py"],
+    "tests/test_dist.py": BUILT["tests/test_dist.py"],
 }
 _PAGES = {
-    **_BUILT,
+    **BUILT,
     "tools/pages.py": (
         "import os\nos.makedirs('site', exist_ok=True)\nreadme = open('README.md').read()\n"
         "for number in range(600):\n    open(f'site/{number:03}.html', 'w').write(f'<h1>{number}</h1>{readme}')\n"
@@ -101,7 +88,7 @@ SCENARIOS = [
             ],
             "the third call, which keeps the date",
         ),
-        files={"src/app.py": _RIGHT},
+        files={"src/app.py": RIGHT},
     ),
     Scenario(
         "codex-check-source-bytecode",
@@ -122,7 +109,7 @@ SCENARIOS = [
             ["the failing test read the last version of src/app.py", "no other input differs"],
             "the third call, which edits src/app.py",
         ),
-        files={"src/app.py": _RIGHT},
+        files={"src/app.py": RIGHT},
     ),
     Scenario(
         "codex-check-stale-dist",
@@ -146,7 +133,7 @@ SCENARIOS = [
             ],
             "the third call, `cp -p`",
         ),
-        files=_BUILT,
+        files=BUILT,
     ),
     Scenario(
         "codex-check-source-dist",
@@ -167,7 +154,7 @@ SCENARIOS = [
             ["dist/app.py was generated from the last version of src/app.py within the failing check"],
             "the third call, which edits src/app.py",
         ),
-        files=_BUILT,
+        files=BUILT,
     ),
     Scenario(
         "codex-check-flaky-random",

@@ -14,8 +14,7 @@ _REFUSED: dict[str, Any] = {"status": 400, "error": "The conversation is in a st
 
 
 def _ended(true: str, anchors: list[str], outcome: str) -> dict[str, Any]:
-    rejected = [rival for rival in _RIVALS if rival != true]
-    return truth("interruption", true, rejected, anchors, true_outcome=outcome)
+    return truth("interruption", true, _RIVALS, anchors, true_outcome=outcome)
 
 
 SCENARIOS = [

@@ -4,33 +4,20 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.rig.scenario import Scenario, commands, truth
+from tests.rig.scenario import BUILT, Scenario, commands, truth
 
 _RIVALS = ("agent_misreported", "stale_artifact_checked", "changed_after_check")
-_RIGHT = "def add(a, b):\n    return a + b\n"
 _CLEAN = "rm -rf dist && make test"
 _AGAIN = "Run the test on a clean build"
 _EDIT = {"file_path": "{ws}/src/app.py", "old_string": "return a + b", "new_string": "return a - b"}
-_BUILT = {
-    "src/app.py": _RIGHT,
-    "incoming/app.py": "def add(a, b):\n    return a - b\n",
-    "Makefile": (
-        "include build.env\ndist/app.py: src/app.py\n\tmkdir -p dist && cp src/app.py dist/app.py\n"
-        "test: dist/app.py\n\t$(PY) -B -m unittest tests.test_dist\n"
-    ),
-    "tests/test_dist.py": (
-        "import sys\nimport unittest\n\nsys.path.insert(0, 'dist')\nfrom app import add\n\n\nclass T(unittest.TestCase):\n"
-        "    def test_add(self):\n        self.assertEqual(add(2, 2), 4)\n"
-    ),
-}
+_BUILT = {**BUILT, "incoming/app.py": "def add(a, b):\n    return a - b\n"}
 
 
 def _mismatch(true: str, anchors: list[str], step: str) -> dict[str, Any]:
-    rejected = [rival for rival in _RIVALS if rival != true]
     return truth(
         "outcome_mismatch",
         true,
-        rejected,
+        _RIVALS,
         anchors,
         critical_step=step,
         true_outcome="tests fail",

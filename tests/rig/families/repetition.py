@@ -6,6 +6,7 @@ from typing import Any
 
 from tests.rig.scenario import UPLOAD, Scenario, commands, truth
 
+_RIVALS = ("harmless_retry", "duplicated_side_effect")
 _ORDERS = UPLOAD.replace("/upload", "/orders")
 _ORDER = f"curl -s -w '%{{http_code}}' -d @order.json {_ORDERS}"
 _STATUS = f"curl -s -w '%{{http_code}}' {_ORDERS}"
@@ -13,8 +14,7 @@ _LINE = "2026-12-01 adder 1 released"
 
 
 def _twice(true: str, anchors: list[str]) -> dict[str, Any]:
-    (rejected,) = {"harmless_retry", "duplicated_side_effect"} - {true}
-    return truth("repetition", true, [rejected], anchors)
+    return truth("repetition", true, _RIVALS, anchors)
 
 
 _ANSWERS = {"/orders": [(503, "busy\n"), (200, "ok\n")]}
