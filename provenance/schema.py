@@ -111,7 +111,11 @@ NODE_FIELDS: tuple[Field, ...] = (
     _number("level", "0 ledger, 1 anchor, 2 raw reference, 3 capsule"),
     _text("retention", "whether the content behind the node is still there", Sensitivity.NONE, RETENTION),
     _number("available_until", "wall-clock ns until which the content is kept; null: no end set"),
-    _text("source", "RawRef of the record that introduced the node: source key and line", Sensitivity.NONE),
+    _text(
+        "source",
+        "RawRef of the record that introduced the node: source key and line; unset where any trace may introduce it (Endpoint, Environment)",
+        Sensitivity.NONE,
+    ),
 )
 """Fields of every node."""
 

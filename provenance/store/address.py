@@ -59,8 +59,11 @@ def parse(uri: str, environment: Mapping[str, str] | None = None, config: Path |
     try:
         parts = urlsplit(uri)
         port = parts.port or PORT
-    except ValueError as error:
-        raise StoreError(f"the store's URI cannot be read: {error}") from None
+    except ValueError:  # its message may quote a part of the password
+        raise StoreError(
+            f"the store's URI cannot be read: write {uri.partition('://')[0]}://HOST:PORT/DATABASE, with % escapes for "
+            "/ : @ ? # [ ] in a user or password"
+        ) from None
     if parts.scheme not in SCHEMES or not parts.hostname:
         raise StoreError(
             f"{_without_password(uri)} names no server: write {parts.scheme or 'neo4j'}://HOST:PORT/DATABASE"

@@ -222,7 +222,7 @@ class EffectWeaver:
         path = self._absolute(process, record.path, record.base) or record.path
         words = redacted(record.argv)
         command = shlex.join(words)
-        environment = self._environment(record.env, line) if record.env is not None else None
+        environment = self._environment(record.env) if record.env is not None else None
         graph.put(
             state.id, name=path.rpartition("/")[2] or path, process=process.key, pid=process.pid, host=graph.host, trace=graph.trace,
             image=state.id, state=process.number, began="exec", executable=path, command=command[:8192], argv=words,
@@ -247,7 +247,7 @@ class EffectWeaver:
         self.tasks[record.pid] = process
         graph.use_file(process, path, "execve", 0, line, time)
 
-    def _environment(self, env: tuple[str, ...], line: int) -> str:
+    def _environment(self, env: tuple[str, ...]) -> str:
         """The digest of the variables; the node keeps names, and values where they are not sensitive."""
         digest = identity.digest("\0".join(sorted(env)))
         node = f"environment:{digest[:16]}"
@@ -261,7 +261,7 @@ class EffectWeaver:
                 else:
                     kept.append(variable[:1000].encode("utf-8", "replace").decode("utf-8"))
             self.graph.put(
-                node, name=f"{len(env)} variables", type="variables", digest=digest, variables=kept, source=self.graph.ref(line),
+                node, name=f"{len(env)} variables", type="variables", digest=digest, variables=kept,
                 level=1, retention="present",
             )  # fmt: skip
         return digest

@@ -40,14 +40,16 @@ class Network:
         self.endpoints: set[str] = set()
         self.flows = 0
 
-    def endpoint(self, protocol: str, address: str, line: int) -> str:
+    def endpoint(self, protocol: str, address: str) -> str:
         node = f"endpoint:{protocol}/{address}"
         if node not in self.endpoints:
             self.endpoints.add(node)
             host, port = split_address(address)
+            # Other traces know it too: nothing is put that depends on which of them came first, and no role is taken away.
+            role = {"role": "model_endpoint"} if host in _MODEL_HOSTS else {}
             self.graph.put(
                 node, name=address, protocol=protocol, host=host, port=port, address=address, scope=scope_of(host),
-                role="model_endpoint" if host in _MODEL_HOSTS else None, level=1, source=self.graph.ref(line), retention="present",
+                level=1, retention="present", **role,
             )  # fmt: skip
         return node
 
@@ -72,7 +74,7 @@ class Network:
         state = process.state
         state.sealed = True
         made = graph.link("GENERATED_BY", version.id, state.id, "connect", line, time, 0)
-        target = graph.link("SENT_TO", version.id, self.endpoint(protocol, address, line), "connect", line, time, 0)
+        target = graph.link("SENT_TO", version.id, self.endpoint(protocol, address), "connect", line, time, 0)
         self.opening[key] = Transfer(version, process.key, state.id, made, target)
 
     def send(
@@ -95,7 +97,7 @@ class Network:
             version = self._flow("out", protocol, local, remote, None if protocol == "udp" else "connected", line, time)
             state.sealed = True
             made = graph.link("GENERATED_BY", version.id, state.id, "send", line, time, 0)
-            target = graph.link("SENT_TO", version.id, self.endpoint(protocol, remote, line), "send", line, time, 0)
+            target = graph.link("SENT_TO", version.id, self.endpoint(protocol, remote), "send", line, time, 0)
             transfer = connection.outgoing = Transfer(version, process.key, state.id, made, target)
         connection.last = "out"
         if record.method:
@@ -135,7 +137,7 @@ class Network:
         fresh_origin = not origins <= connection.origins
         if transfer is None or connection.last != "in" or fresh_origin:
             version = self._flow("in", protocol, local, remote, None, line, time)
-            source = self.endpoint(protocol, remote, line)
+            source = self.endpoint(protocol, remote)
             made: Link | None = None
             for origin in sorted(origins) or [source]:
                 made = graph.link("RECEIVED_FROM", version.id, origin, "recv", line, time, 0)

@@ -17,6 +17,13 @@ _TEXT_IS_WRONG = re.compile(r"Neo\.ClientError\.(Statement|Schema|Procedure)\.")
 _TIMED_OUT = ("Neo.ClientError.Transaction.TransactionTimedOut", "Neo.TransientError.Transaction.LockClientStopped")
 _ENDED = ("Neo.ClientError.Transaction.Terminated", "Neo.TransientError.Transaction.Terminated")
 
+_NO_BOLT = "does not speak Bolt, or only under TLS (a scheme with +s): 7687 is Neo4j's usual port, 7474 is that of its web page"
+
+NO_ROUTE = (
+    "gives no routing table, or one that leads nowhere from here: for one server, or one behind a tunnel, use bolt:// "
+    "in place of neo4j://"
+)
+
 
 def of_query(error: BaseException, address: Address, timeout: float | None, *, cancelled: bool = False) -> CapsuleError:
     """The error for a reading statement: UsageError where its text is at fault."""
@@ -65,6 +72,8 @@ def _explained(error: BaseException, address: Address) -> str:
         return (
             f"{place} has too little memory for this transaction: raise dbms.memory.transaction.total.max or its heap"
         )
+    if isinstance(error, exceptions.UnsupportedServerProduct):
+        return f"{place} {_NO_BOLT}"
     if isinstance(error, exceptions.ConfigurationError):
         return f"{place} cannot be opened: {said}"
     if "certificate" in chain.lower() and ("verify failed" in chain or "CERTIFICATE" in chain):
@@ -88,12 +97,10 @@ def _explained(error: BaseException, address: Address) -> str:
         return f"{place}: there is no machine of that name"
     if "timed out" in chain or "Timed out" in chain:
         return f"{place} does not answer (timed out)"
-    if "routing" in chain:
-        return (
-            f"{place} gives no routing table: for one server, or one behind a tunnel, use bolt:// in place of neo4j://"
-        )
     if "handshake" in chain or "HTTP" in chain or "Bolt" in chain.partition("Couldn't")[0]:
-        return f"{place} does not speak Bolt: 7687 is Neo4j's usual port, 7474 is its web page"
+        return f"{place} {_NO_BOLT}"
+    if "routing" in chain:
+        return f"{place} {NO_ROUTE}"
     return f"{place}: {said}"
 
 
@@ -108,5 +115,6 @@ def _messages(error: BaseException | None) -> list[str]:
 
 def _said(error: BaseException) -> str:
     """The server's message, in one line and without the text of the query."""
-    message = getattr(error, "message", None) or str(error) or type(error).__name__
+    message = (error.message if isinstance(error, exceptions.Neo4jError) else None) or str(error)
+    message = message or type(error).__name__
     return message.partition("\n")[0].strip()

@@ -7,8 +7,6 @@ meanwhile is refused whole (StoreConflict), so whoever made it reads again. Why:
 
 from __future__ import annotations
 
-import logging
-import re
 import threading
 import time
 import uuid
@@ -22,10 +20,8 @@ from neo4j import (
     WRITE_ACCESS,
     GraphDatabase,
     ManagedTransaction,
-    NotificationMinimumSeverity,
     Query,
     Session,
-    TrustCustomCAs,
     exceptions,
     unit_of_work,
 )
@@ -36,19 +32,13 @@ from provenance.cypher import check_names, hide_own_nodes
 from provenance.errors import InvalidChange, StoreConflict, StoreError, StoreTooNew
 from provenance.store import address, cypher_text, grouping, reading
 from provenance.store.interface import Cancellation, EdgeRow, Rows
-from provenance.store.neo4j import failures, results, statements
+from provenance.store.neo4j import connecting, failures, results, statements
 
 ROWS = 5_000
 """Rows in one writing statement."""
 
 IDS = 10_000
 """Ids in one reading statement."""
-
-OLDEST = (5, 26)
-"""Server version. Calendar versions (2025.1 ...) are newer."""
-
-CONNECT = 10.0
-"""Seconds to wait for a connection."""
 
 # What the driver does not try again by itself, and may be: a commit whose answer was lost (the token tells whether it
 # went through), a transaction that the server ended because it stops, a node that another writer took away.
@@ -58,13 +48,14 @@ _AGAIN = (
     "Neo.ClientError.Transaction.TransactionNotFound",
     "Neo.ClientError.Statement.EntityNotFound",
     "Neo.ClientError.Database.DatabaseNotFound",  # while the server starts
+    "Neo.ClientError.Schema.EquivalentSchemaRuleAlreadyExists",  # IF NOT EXISTS does not see what is being made meanwhile
+    "Neo.ClientError.Schema.ConstraintAlreadyExists",
+    "Neo.ClientError.Schema.IndexAlreadyExists",
     "Neo.DatabaseError.Transaction.TransactionStartFailed",
     "Neo.DatabaseError.Transaction.TransactionCommitFailed",
 )
 
 T = TypeVar("T")
-
-logging.getLogger("neo4j").addHandler(logging.NullHandler())
 
 
 class Neo4jStore:
@@ -76,30 +67,9 @@ class Neo4jStore:
         self._closed = False
         self._seen: dict[str, int] = {}
         self._mutex = threading.Lock()
-        options: dict[str, Any] = {}
-        if self._address.ca is not None:
-            options["trusted_certificates"] = TrustCustomCAs(str(self._address.ca))
-            scheme, _, rest = self._address.uri.partition("://")
-            server, options["encrypted"] = f"{scheme.partition('+')[0]}://{rest}", True
-        else:
-            server = self._address.uri
-        user = self._address.user
-        try:
-            self._driver: Any = GraphDatabase.driver(  # pyright: ignore[reportUnknownMemberType]
-                server,
-                auth=(user, self._address.password or "") if user else None,
-                connection_timeout=CONNECT,
-                connection_acquisition_timeout=2 * CONNECT,
-                max_transaction_retry_time=self._address.retry,
-                notifications_min_severity=NotificationMinimumSeverity.OFF,
-                user_agent="evidence-capsule",
-                **options,
-            )
-        except (*failures.FAILURES, ValueError) as error:
-            raise failures.of_store(error, self._address) from error
+        self._driver = connecting.connect(self._address)
         self._bookmarks = GraphDatabase.bookmark_manager()
         try:
-            self._connect()
             self._prepare()
         except BaseException as error:
             self.close()
@@ -116,13 +86,6 @@ class Neo4jStore:
         return self._writable
 
     # Opening and closing
-
-    def _connect(self) -> None:
-        database = {"database": self._address.database} if self._address.database else {}
-        agent = self._driver.get_server_info(**database).agent
-        found = re.match(r"Neo4j/v?(\d+)\.(\d+)", agent)
-        if found and (int(found[1]), int(found[2])) < OLDEST:
-            raise StoreError(f"{self._address.place} is {agent}: version {OLDEST[0]}.{OLDEST[1]} or later is needed")
 
     def _prepare(self) -> None:
         """Check what the database holds, and as a writer bring it up to the present schema."""
@@ -157,8 +120,7 @@ class Neo4jStore:
     def close(self) -> None:
         """Close it; a second time does nothing. What was committed is safe in any case."""
         self._closed = True
-        with suppress(*failures.FAILURES):
-            self._driver.close()
+        connecting.close(self._driver)
 
     def __enter__(self) -> Self:
         return self
@@ -266,8 +228,8 @@ class Neo4jStore:
         work = unit_of_work(metadata={"evidence_capsule": token}, timeout=timeout)(read)
         self._check_open()
         try:
-            with cancellation.stopping(lambda: self._terminate(token)), self._session(READ_ACCESS, fetch) as session:
-                return session.execute_read(work)
+            with cancellation.stopping(lambda: self._terminate(token)):
+                return self._execute_read(work, fetch)
         except (*failures.FAILURES, OverflowError) as error:
             raise failures.of_query(error, self._address, timeout, cancelled=cancellation.cancelled) from error
 
@@ -327,10 +289,21 @@ class Neo4jStore:
     def _read(self, work: Callable[[ManagedTransaction], T]) -> T:
         self._check_open()
         try:
-            with self._session(READ_ACCESS) as session:
-                return session.execute_read(work)
+            return self._execute_read(work)
         except failures.FAILURES as error:
             raise failures.of_store(error, self._address) from error
+
+    def _execute_read(self, work: Callable[[ManagedTransaction], T], fetch: int = 1_000) -> T:
+        end = time.monotonic() + self._address.retry
+        while True:
+            try:
+                with self._session(READ_ACCESS, fetch) as session:
+                    return session.execute_read(work)
+            except (
+                exceptions.IncompleteCommit
+            ):  # the end of a reading transaction has nothing to lose, but the driver stops
+                if time.monotonic() > end:
+                    raise
 
     def _session(self, access: str, fetch: int = 1_000) -> Session:
         self._check_open()
