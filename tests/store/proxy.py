@@ -50,7 +50,9 @@ class Proxy:
                 return
             pair = (client, server)
             for end in pair:
-                end.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)  # else each answer waits 40 ms for the next one
+                end.setsockopt(
+                    socket.IPPROTO_TCP, socket.TCP_NODELAY, 1
+                )  # else each answer waits 40 ms for the next one
             with self._mutex:
                 self._pairs.append(pair)
             loses = threading.Event()

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import threading
+import time
+
 import pytest
 from graphs import Model, changes, content, small
 from hypothesis import HealthCheck, given, settings
@@ -11,6 +14,7 @@ from provenance import schema
 from provenance.changes import Changes
 from provenance.errors import InvalidChange, StoreError, UsageError
 from provenance.store import EdgeRow, Store
+from provenance.store.interface import Cancellation
 
 PROCESS, READ, WRITTEN = "process:h/1", "artifact:h:/a.c@1", "artifact:h:/a.o@1"
 
@@ -225,11 +229,24 @@ def test_query_does_not_write(store: Store, text: str) -> None:
     assert content(store) == before
 
 
+SLOW = "UNWIND range(1, 30000) AS a UNWIND range(1, 30000) AS b WITH a, b WHERE (a + b) % 7 = 3 RETURN count(*)"
+
+
 def test_a_query_stops_at_its_time(store: Store) -> None:
-    slow = "UNWIND range(1, 30000) AS a UNWIND range(1, 30000) AS b WITH a, b WHERE (a + b) % 7 = 3 RETURN count(*)"
     with pytest.raises(StoreError, match=r"longer than 0\.1 s"):
-        store.query(slow, timeout=0.1)
+        store.query(SLOW, timeout=0.1)
     assert store.query("RETURN 1 AS one", timeout=5).dicts() == [{"one": 1}]
+
+
+@pytest.mark.parametrize("delay", [0.0, 1.0])
+def test_a_query_is_cancelled_from_another_thread(store: Store, delay: float) -> None:
+    cancellation = Cancellation()
+    threading.Timer(delay, cancellation.cancel).start()
+    begin = time.monotonic()
+    with pytest.raises(StoreError, match="the query was cancelled"):
+        store.query(f"UNWIND range(1, 1000) AS c {SLOW}", timeout=60, cancellation=cancellation)
+    assert time.monotonic() - begin < 30
+    assert store.query("RETURN 1 AS one").dicts() == [{"one": 1}]
 
 
 def test_a_closed_store_says_so(store: Store) -> None:
