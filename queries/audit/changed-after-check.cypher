@@ -14,8 +14,9 @@ WHERE o.type = 'checked' AND o.subject IN ['test', 'build', 'lint', 'type_check'
 MATCH (s)<-[:PART_OF]-(:Turn)<-[:PART_OF]-(c:ToolCall)
 WHERE c.ordinal > k.ordinal
 MATCH (c)<-[:GENERATED_BY|NAMED_BY|ATTRIBUTED_TO*1..2]-(a:Artifact)
+WITH DISTINCT s, k, o, c, a
 WHERE s.cwd IS NOT NULL AND a.path STARTS WITH (s.cwd + '/') AND a.class = 'file'
   AND coalesce(a.label, '') <> 'agent_state' AND NOT a.path CONTAINS '/.git/' AND NOT a.path CONTAINS '/__pycache__/'
-RETURN DISTINCT s.id AS session, k.id AS check, o.subject AS subject, o.verdict AS verdict, c.id AS changed_by,
+RETURN s.id AS session, k.id AS check, o.subject AS subject, o.verdict AS verdict, c.id AS changed_by,
        a.path AS path, a.version AS version, a.id AS artifact
 ORDER BY session, check, subject, changed_by, path, artifact

@@ -10,18 +10,16 @@
 // :column failed - of these, how many ended with an error or a signal
 // :column wrote - artifacts that they, or the agent for this call, generated
 // :column sent - bytes that they sent
-MATCH (c:ToolCall)-[:PART_OF]->(:Turn)-[:PART_OF]->(s:Session)
+MATCH (s:Session)<-[:PART_OF]-(:Turn)<-[:PART_OF]-(c:ToolCall)
 WHERE $session = '' OR s.id = $session
 OPTIONAL MATCH (c)<-[:ATTRIBUTED_TO]-(p:Process)
+OPTIONAL MATCH (p)<-[:GENERATED_BY]-(x:Artifact|Flow)
 WITH c, count(DISTINCT p.process) AS processes,
-     count(DISTINCT CASE WHEN p.exit_code <> 0 OR p.signal IS NOT NULL THEN p.process END) AS failed
-OPTIONAL MATCH (c)<-[:ATTRIBUTED_TO]-(:Process)<-[:GENERATED_BY]-(a:Artifact)
-WHERE a.class = 'file'
-WITH c, processes, failed, count(DISTINCT a) AS generated
+     count(DISTINCT CASE WHEN p.exit_code <> 0 OR p.signal IS NOT NULL THEN p.process END) AS failed,
+     count(DISTINCT CASE WHEN x.class = 'file' THEN x.id END) AS generated,
+     sum(CASE WHEN x.direction = 'out' THEN coalesce(x.bytes, 0) ELSE 0 END) AS sent
 OPTIONAL MATCH (c)<-[:ATTRIBUTED_TO]-(b:Artifact)
-WITH c, processes, failed, generated, count(DISTINCT b) AS own
-WITH c, processes, failed, generated + own AS wrote
-OPTIONAL MATCH (c)<-[:ATTRIBUTED_TO]-(:Process)<-[:GENERATED_BY]-(f:Flow)
+WITH c, processes, failed, generated, count(DISTINCT b.id) AS own, sent
 RETURN c.id AS call, c.action AS action, c.command AS command, c.status AS status, c.exit_code AS exit_code,
-       processes, failed, wrote, sum(coalesce(f.bytes, 0)) AS sent
+       processes, failed, generated + own AS wrote, sent
 ORDER BY call

@@ -11,8 +11,11 @@
 // :column removed - of these, names that went away
 // :column calls - tool calls that did it
 // :column inside - below the session's folder; null: the folder is not known
-MATCH (a:Artifact)-[:GENERATED_BY|NAMED_BY|ATTRIBUTED_TO*1..2]->(c:ToolCall)-[:PART_OF]->(:Turn)-[:PART_OF]->(s:Session)
-WHERE ($session = '' OR s.id = $session) AND a.path IS NOT NULL AND NOT a.path STARTS WITH '/dev/'
+MATCH (s:Session)<-[:PART_OF]-(:Turn)<-[:PART_OF]-(c:ToolCall)
+WHERE $session = '' OR s.id = $session
+MATCH (c)<-[:GENERATED_BY|NAMED_BY|ATTRIBUTED_TO*1..2]-(a:Artifact)
+WITH DISTINCT s, c, a
+WHERE a.path IS NOT NULL AND NOT a.path STARTS WITH '/dev/'
   AND coalesce(a.label, '') <> 'agent_state' AND ($git = 1 OR NOT a.path CONTAINS '/.git/')
 RETURN s.id AS session, a.path AS path, a.label AS label, count(DISTINCT a.id) AS versions, min(a.version) AS first,
        max(a.version) AS last, count(DISTINCT CASE WHEN a.class = 'absent' OR a.deleted IS NOT NULL THEN a.id END) AS removed,

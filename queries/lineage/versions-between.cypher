@@ -16,8 +16,9 @@
 MATCH (s:Session {id: $session})<-[:PART_OF]-(t:Turn)<-[:PART_OF]-(c:ToolCall)
 WHERE t.ordinal >= $from AND t.ordinal <= $to
 MATCH (c)<-[:GENERATED_BY|NAMED_BY|ATTRIBUTED_TO*1..2]-(a:Artifact)
+WITH DISTINCT t, c, a
 WHERE a.path IS NOT NULL AND coalesce(a.label, '') <> 'agent_state'
   AND ($path = '' OR a.path = $path OR ($path ENDS WITH '/' AND a.path STARTS WITH $path))
-RETURN DISTINCT t.ordinal AS turn, c.id AS call, a.path AS path, a.version AS version, a.class AS class, a.size AS size,
+RETURN t.ordinal AS turn, c.id AS call, a.path AS path, a.version AS version, a.class AS class, a.size AS size,
        a.digest AS digest, a.deleted AS deleted, a.id AS artifact
 ORDER BY turn, path, version, artifact, call

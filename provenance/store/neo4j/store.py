@@ -10,7 +10,7 @@ from __future__ import annotations
 import threading
 import time
 import uuid
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from types import TracebackType
 from typing import Any, LiteralString, Self, TypeVar, cast
@@ -27,15 +27,12 @@ from neo4j import (
 )
 
 from provenance import schema
-from provenance.changes import Changes, EdgeKey, Fields, Value, validate
+from provenance.changes import Changes, Fields, Value, validate
 from provenance.cypher import check_names, hide_own_nodes
-from provenance.errors import InvalidChange, StoreConflict, StoreError, StoreTooNew
+from provenance.errors import StoreConflict, StoreError, StoreTooNew
 from provenance.store import address, cypher_text, grouping, reading
 from provenance.store.interface import Cancellation, EdgeRow, Rows
-from provenance.store.neo4j import connecting, failures, results, statements
-
-ROWS = 5_000
-"""Rows in one writing statement."""
+from provenance.store.neo4j import connecting, failures, results, statements, writing
 
 IDS = 10_000
 """Ids in one reading statement."""
@@ -147,7 +144,7 @@ class Neo4jStore:
             numbers = _claimed(tx, expected, token)
             if numbers is None:  # an earlier try went through, and only its answer was lost
                 return None
-            _write_changes(tx, changes)
+            writing.write(tx, changes)
             if state:
                 rows = [[_state_key(key), value, numbers[key] + 1] for key, value in state.items()]
                 _run(tx, statements.WRITE_STATE, {"rows": rows, "token": token}).consume()
@@ -251,7 +248,7 @@ class Neo4jStore:
         for kind, group in grouping.ids_by_kind(identities).items():
             text, columns = reading.expansion(kind, tuple(kinds), backward, wanted, statements.DIALECT)
             if text:
-                plans += [(text, columns, batch) for batch in _batches(group, IDS)]
+                plans += [(text, columns, batch) for batch in writing.batches(group, IDS)]
 
         def read(tx: ManagedTransaction) -> list[EdgeRow]:
             found: list[EdgeRow] = []
@@ -270,7 +267,7 @@ class Neo4jStore:
             found: dict[str, Fields] = {}
             for kind, group in groups.items():
                 text = statements.read_nodes(kind)
-                for batch in _batches(group, IDS):
+                for batch in writing.batches(group, IDS):
                     found.update((put["id"], put) for (put,) in _run(tx, text, {"ids": batch}).values())
             return found
 
@@ -353,68 +350,3 @@ def _claimed(tx: ManagedTransaction, expected: Mapping[str, int | None], token: 
         if expected[key] not in (None, number):
             raise StoreConflict(f"another writer has changed {key!r} meanwhile")
     return {key: number for key, (number, _) in found.items()}
-
-
-def _write_changes(tx: ManagedTransaction, changes: Changes) -> None:
-    """All changes, in the order that the contract gives."""
-    for ends, keys in grouping.edges_by_ends(changes.removed_edges).items():
-        for rows in _batches([[tail, head] for _, tail, head in sorted(keys)], ROWS):
-            _run(tx, statements.remove_edges(*ends), {"rows": rows}).consume()
-    for kind, group in grouping.ids_by_kind(sorted(changes.removed_nodes)).items():
-        for rows in _batches(group, ROWS):
-            _run(tx, statements.remove_nodes(kind), {"rows": rows}).consume()
-    # Sorted, so that two writers meet in the same order and seldom wait for each other in a circle.
-    for kind, group in grouping.ids_by_kind(changes.nodes).items():
-        fields = schema.NODE_KINDS[kind].by_name
-        for batch in _batches(sorted(group), ROWS):
-            rows = [[identity, _plain(changes.nodes[identity], fields)] for identity in batch]
-            _run(tx, statements.merge_nodes(kind), {"rows": rows}).consume()
-    _write_edges(tx, changes.edges, statements.merge_edges, new=True)
-    _write_edges(tx, changes.edge_updates, statements.set_edges, new=False)
-
-
-def _write_edges(
-    tx: ManagedTransaction, puts: Mapping[EdgeKey, Fields], text: Callable[[str, str, str], str], *, new: bool
-) -> None:
-    for ends, keys in grouping.edges_by_ends(puts).items():
-        fields = schema.EDGE_KINDS[ends[0]].by_name
-        for batch in _batches(sorted(keys), ROWS):
-            rows = [[key[1], key[2], _plain(puts[key], fields)] for key in batch]
-            if _scalar(tx, text(*ends), rows=rows) != len(rows):
-                raise _missing(tx, ends, batch, new=new)
-
-
-def _missing(tx: ManagedTransaction, ends: grouping.Ends, keys: Sequence[EdgeKey], *, new: bool) -> InvalidChange:
-    """Which of the edges could not be written, and why."""
-    for at, kind in ((1, ends[1]), (2, ends[2])):
-        wanted = sorted({key[at] for key in keys})
-        held = {record[0] for record in _run(tx, reading.find_nodes(kind), {"ids": wanted})}
-        for key in keys:
-            if key[at] not in held:
-                return InvalidChange(f"edge {key[0]} {key[1]} -> {key[2]}: there is no node {key[at]}")
-    rows = [[key[1], key[2]] for key in keys]
-    held = {(record[0], record[1]) for record in _run(tx, statements.find_edges(*ends), {"rows": rows})}
-    kind, tail, head = next(key for key in keys if (key[1], key[2]) not in held) if not new else keys[0]
-    return InvalidChange(f"edge {kind} {tail} -> {head} is to be updated, but is not in the store")
-
-
-def _plain(put: Fields, fields: Mapping[str, schema.Field]) -> Fields:
-    """What to set, with numbers in the declared type. Raises InvalidChange for text that is no UTF-8."""
-    plain: Fields = {}
-    for name, value in put.items():
-        if name == "id":
-            continue
-        if isinstance(value, str | list) and not grouping.storable(value):
-            raise grouping.not_storable(name, [value])
-        if isinstance(value, int) and fields[name].type is schema.Type.FLOAT:
-            value = float(value)
-        plain[name] = value
-    return plain
-
-
-Row = TypeVar("Row")
-
-
-def _batches(rows: Sequence[Row], size: int) -> Iterator[Sequence[Row]]:
-    for at in range(0, len(rows), size):
-        yield rows[at : at + size]
