@@ -8,6 +8,7 @@ Neo4j is started with 2 GB of heap and as much page cache (needs a JDK and Maven
 from __future__ import annotations
 
 import argparse
+import multiprocessing
 import random
 import secrets
 import statistics
@@ -15,6 +16,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -107,6 +109,29 @@ def load(store: Store, graph: Changes, edges: int) -> tuple[int, float]:
     return elements, seconds
 
 
+def write_builds(place: str, numbers: list[int]) -> tuple[int, float]:
+    """One writer's part of the traced builds of `store.py`: elements, and seconds in the store. For a process of its own."""
+    from store import build
+
+    elements, seconds = 0, 0.0
+    with open_store(place, write=True) as opened:
+        for number in numbers:
+            changes = build(number)
+            begin = time.perf_counter()
+            opened.apply(changes)
+            seconds += time.perf_counter() - begin
+            elements += len(changes.nodes) + len(changes.edges)
+    return elements, seconds
+
+
+def writers(place: str, count: int, first: int) -> float:
+    """Elements a second that so many writers bring into one server together, each measured as long as all write."""
+    parts = [list(range(first + each, first + 12 * count, count)) for each in range(count)]
+    with ProcessPoolExecutor(count, mp_context=multiprocessing.get_context("spawn")) as pool:
+        done = list(pool.map(write_builds, [place] * count, parts))
+    return sum(elements / seconds for elements, seconds in done)
+
+
 def values(query: Query, graph: Changes, draw: random.Random, copied: int) -> dict[str, str | int]:
     """What the query is asked about: one session, call, artifact or path of one copy."""
     given: dict[str, str | int] = {}
@@ -125,11 +150,20 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("edges", type=int, nargs="?", default=1_000_000)
     parser.add_argument("--only", choices=("embedded", "neo4j"))
+    parser.add_argument("--writers", action="store_true", help="only load Neo4j, with one writer and with two")
     arguments = parser.parse_args()
     graph = recorded()
     copied = -(-arguments.edges // len(graph.edges))
     print(f"{len(graph.nodes):,} nodes and {len(graph.edges):,} edges of recordings, {copied} times")
     with places(arguments.only) as found:
+        if "neo4j" in found:
+            open_store(found["neo4j"], write=True).close()
+            writers(found["neo4j"], 1, 1_000)  # Java compiles what is used often
+            for count in (1, 2):
+                rate = writers(found["neo4j"], count, 2_000 * count)
+                print(f"load neo4j, traced builds, {count} writer(s) {rate:>10,.0f} elements/s", flush=True)
+            if arguments.writers:
+                return
         opened = {engine: open_store(place, write=True) for engine, place in found.items()}
         for engine, store in opened.items():
             elements, seconds = load(store, graph, arguments.edges)

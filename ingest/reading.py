@@ -6,7 +6,8 @@ The lines do not depend on how the bytes came in pieces, nor on the size of a bl
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import deque
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from ingest.compression import PIECE, Chunks, Fault, Hasher, mark
@@ -145,31 +146,43 @@ class Cutter:
         return block
 
 
-def line_at(chunks: Chunks, line: int, *, limit: int = LINE_LIMIT) -> bytes | None:
-    """The line of this number without its newline; of one longer than the limit, its beginning. None where there is none."""
+def lines_at(chunks: Chunks, wanted: Iterable[int], *, limit: int = LINE_LIMIT) -> dict[int, bytes]:
+    """The lines of these numbers without their newlines; of those longer than the limit, the beginning. What there is not is
+    left out."""
+    left = deque(sorted(set(wanted)))
+    found: dict[int, bytes] = {}
     number = 1
-    found: list[bytes] = []
+    held: list[bytes] = []
     size = 0
     for item in chunks:
         if isinstance(item, Fault):
-            if number <= line < number + item.lines:
-                return None
             number += item.lines
+            held, size = [], 0
+            while left and left[0] < number:
+                left.popleft()
             continue
         position = 0
-        if number < line:
-            ends = item.count(b"\n")
-            if number + ends < line:
-                number += ends
-                continue
-            while number < line:
-                position = item.index(b"\n", position) + 1
-                number += 1
-        end = item.find(b"\n", position)
-        part = item[position:] if end < 0 else item[position:end]
-        if size < limit:
-            found.append(part[: limit - size])
-        size += len(part)
-        if end >= 0:
-            return b"".join(found)
-    return b"".join(found) if size else None
+        while left:
+            if number < left[0]:
+                ends = item.count(b"\n", position)
+                if number + ends < left[0]:
+                    number += ends
+                    break
+                while number < left[0]:
+                    position = item.index(b"\n", position) + 1
+                    number += 1
+            end = item.find(b"\n", position)
+            part = item[position:] if end < 0 else item[position:end]
+            if size < limit:
+                held.append(part[: limit - size])
+            size += len(part)
+            if end < 0:
+                break
+            found[left.popleft()] = b"".join(held)
+            held, size = [], 0
+            position, number = end + 1, number + 1
+        if not left:
+            break
+    if left and size:
+        found[left[0]] = b"".join(held)
+    return found

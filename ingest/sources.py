@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import stat
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO, cast
@@ -22,7 +22,7 @@ from ingest.compression import Fault, Hasher, compression_of, file_chunks, head_
 from ingest.content import mend
 from ingest.interface import EffectParser, Format, Head
 from ingest.origins import MergedFiles, Origin, StoredFile, Stream
-from ingest.reading import BLOCK_SIZE, LINE_LIMIT, Block, Cutter, line_at
+from ingest.reading import BLOCK_SIZE, LINE_LIMIT, Block, Cutter, lines_at
 from ingest.split_trace import SplitTrace, gather, plain_name, stem_of
 from provenance.errors import SourceError
 from provenance.identity import key_of
@@ -311,14 +311,19 @@ def raw_line(uri: str, line: int) -> bytes | None:
 
     Of a line that was too long, the beginning. None where the source is gone, shorter, or was standard input.
     """
-    if uri == STDIN or line < 1:
-        return None
+    return raw_lines(uri, [line]).get(line)
+
+
+def raw_lines(uri: str, wanted: Collection[int]) -> dict[int, bytes]:
+    """As `raw_line`, for many lines in one reading; those that are not there are left out."""
+    if uri == STDIN or not wanted or min(wanted) < 1:
+        return {}
     path = Path(os.fsdecode(unquote_to_bytes(uri[7:]))) if uri.startswith("file://") else Path(uri)
     try:
         if path.is_file():
-            return line_at(file_chunks(path), line)
+            return lines_at(file_chunks(path), wanted)
         if path.name.endswith(".*") and (trace := gather(path.parent, path.name[:-2])):
-            return line_at(trace.chunks(0, True), line)
+            return lines_at(trace.chunks(0, True), wanted)
     except OSError:
-        return None
-    return None
+        return {}
+    return {}

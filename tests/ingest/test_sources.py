@@ -27,7 +27,7 @@ from ingest.compression import file_chunks, new_hasher, stream_chunks
 from ingest.effects.strace import FORMAT as STRACE
 from ingest.interface import Head
 from ingest.jsonl import read_lines
-from ingest.reading import Block, Cutter, line_at
+from ingest.reading import Block, Cutter, lines_at
 from ingest.sources import Source, Unreadable, discover, follow, raw_line
 from ingest.split_trace import gather, stem_of
 from provenance.errors import SourceError
@@ -701,7 +701,10 @@ def test_every_byte_and_line_is_accounted_for(
     assert offset == len(data) - (0 if final else len(last))
     for number, item in enumerate(data.split(b"\n")[: len(got)], 1):
         pieces = (data[a : a + size] for a in range(0, len(data), size))
-        assert line_at(pieces, number, limit=limit) == item[:limit]
+        assert lines_at(pieces, [number], limit=limit) == {number: item[:limit]}
+    pieces = (data[a : a + size] for a in range(0, len(data), size))
+    there = dict(enumerate((item[:limit] for item in data.split(b"\n")[: len(got)]), 1))
+    assert {number: there.get(number) for number in there} == lines_at(pieces, [*there, len(data) + 2], limit=limit)
 
 
 @settings(max_examples=200, deadline=None)
